@@ -1,8 +1,8 @@
 """Writes an invitation as seven plain words, to be read out or put on a note, and reads them.
 
-Seven of 2,048 words are 77 bits. They are stretched by scrypt with the network's id as salt, so that trying one costs
-32 MB and a tenth of a second, and none can be tried for all networks at once: at a million a second, whoever has the
-voucher would need billions of years.
+Seven of 2,048 words are 77 bits. They are stretched by scrypt with the network's id as salt. So one try costs 32 MB and
+a tenth of a second, and none counts for several networks at once. A million tries a second, by an attacker that has the
+voucher, would take billions of years.
 """
 
 import difflib

@@ -14,14 +14,14 @@ invitation = "dse-invitation-1:…"
 
 Lists whom a node that starts asks to let it in.
 
-In this order, all of which the overlay then keeps trying at growing intervals while nobody answers: the peers of an
-earlier run (the overlay's own cache, read when it is opened), the network file's addresses, the addresses in the
-strategy in force. Bootstrap nodes are introductions and nothing more: who has ever joined does not need them.
+The order is: the peers of an earlier run (the overlay's own cache, read when it is opened), the network file's
+addresses, the addresses in the strategy in force. While nobody answers, the overlay keeps trying all of them at growing
+intervals. Bootstrap nodes are introductions and nothing more: a node that has ever joined does not need them.
 
 Resolves DNS names of first contacts, such as `dse.example.edu:8091`, which may move to another machine.
 
-The names stand in the network file beside the literal addresses and are no part of the network's id. What a name means
-is a stranger's word: addresses that the network does not allow are left out by whoever joins them.
+The names stand in the network file beside the literal addresses and are no part of the network's id. The addresses
+behind a name are a stranger's word, so a node that joins leaves out addresses that the network does not allow.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
 """Crawls the web: which pages to fetch next, politely, and what they say. Imports `dht` only.
 
-Five nouns: a `Visit` is what is known of one URL; the `Crawler` fetches due URLs with a `Fetcher`, has `Parsers` read
+Five nouns: a `Visit` is the known state of one URL. The `Crawler` fetches due URLs with a `Fetcher`, has `Parsers` read
 them, and hands each `Page` with its links to a sink. Read `schedule/url_state.py` and `pipeline/crawler.py` first.
-Then, by room: `fetch` makes one request, `content` reads one body, `parsing` does that in processes of their own,
-`schedule` says when a URL is due again, `politeness` what a site may be asked, `frontier` which URL is next, and
+Then, by room: `fetch` makes one request, `content` reads one body, and `parsing` does that in processes of their own.
+`schedule` decides when a URL is due again, `politeness` what a site may be asked, and `frontier` which URL is next.
 `pipeline` takes each URL through fetch, process and hand-off.
 """
 

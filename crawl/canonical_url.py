@@ -5,8 +5,9 @@ IDNA, numeric IPv4, default port dropped, dot segments resolved, backslashes, ne
 - http and https only; no user name or password; port 0 and hosts with empty labels refused;
 - the fragment, an empty query's "?" and the dot after a host name are dropped;
 - percent-encoded unreserved characters (RFC 3986, 2.3) are decoded, other escapes get upper-case digits;
-- parameters that only follow a reader around (`TRACKING`) and session ids by the names that servers give them
-  (`SESSION`, and ";jsessionid=…" in a path) are dropped; a query that has nothing left is dropped with its "?";
+- parameters that only follow a reader around (`TRACKING`) are dropped;
+- session ids by the names that servers give them are dropped (`SESSION`, and ";jsessionid=…" in a path);
+- a query that has nothing left is dropped with its "?";
 - at most 2048 bytes. Case of paths, default documents (index.html), parameter order, and parameters that a single site
   uses for its sessions stay: to drop them is a guess, which guards make better (`crawl/frontier/trap_learning.py`).
 A change here moves documents between slots: the golden cases of tests/crawl/test_canonical_url.py pin it.

@@ -156,8 +156,8 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             raise ValueError(f"max_revisit_s: {self.max_revisit_s:g} is less than revisit_s, {self.revisit_s:g}")
 
     def key_origin(self) -> str:
-        """Return the https origin where sites find the keys of this network's nodes, "" where none is known: a page
-        about the bot that ends in /bot is a node's own, whose directory lists all members."""
+        """Return the https origin where sites find the keys of this network's nodes, "" where none is known. A page
+        about the bot that ends in /bot belongs to a node, whose directory lists all members."""
         page = _NODE_PAGE.fullmatch(self.info_url)
         return self.key_directory or (page[1] if page else "")
 

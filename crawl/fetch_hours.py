@@ -1,8 +1,7 @@
 """The hours of the day in which an operator lets the node fetch.
 
-Pure: a clock's time in, a reason out. Times are those that the clock on the wall shows: asked again and again, it is
-right on the days when clocks are put forward or back, too (an hour that is skipped is not open, one that comes twice is
-open twice).
+Pure: a clock's time in, a reason out. Times are those of the clock on the wall, which is read anew each time. So it is
+right, too, on days when clocks are put forward or back: a skipped hour is not open, and a repeated one is open twice.
 """
 
 import re

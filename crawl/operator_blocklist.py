@@ -1,9 +1,9 @@
-"""What this node's operator will not have it fetch: hosts and patterns of `crawl.refuse`, hosts that are refused or
-paused while the node runs, and what peers hear of them.
+"""Lists what this node must not fetch by its operator's wish: hosts and patterns of `crawl.refuse`, and hosts that were
+refused or paused while the node runs. It also makes the list of hosts that peers receive.
 
 Pure: texts in, answers out. An entry is a host, "*.suffix" for a domain and all below it, or "/pattern/" (RE2, searched
-in the whole URL). Peers learn of the hosts by hashes of four bytes, so that they do not order there what would be
-refused; which hosts those are is told to nobody who cannot guess them.
+in the whole URL). Peers learn of the hosts by hashes of four bytes, so that they send no order that this node would
+refuse. A hash shows a host only to a peer that can guess its name.
 """
 
 from collections.abc import Collection, Sequence

@@ -1,11 +1,19 @@
 """The key space, the peers in it, who owns what, and how to talk to them. Imports none of our packages.
 
-Nouns: `Key`, `Slot`, `Contact`, `Strategy`, `Overlay`. Read `keys.py` and `messages.py` first, then room by room, each
-built on those before it: identity (who a node is), wire (bytes of packets, heartbeats, records), admission (who may
-be a member), membership (who is there), routing (how a key is found), strategy (what the publishers say), transport
-(messages over TLS), ownership (who keeps a slot), protocol (the engine without sockets), leases (who crawls a slot),
-reachability (do strangers get through), overlay (all of it running: `api.py` is what the packages above see,
-`assembly.py` builds it for a real node).
+Nouns: `Key`, `Slot`, `Contact`, `Strategy`, `Overlay`. Read `keys.py` and `messages.py` first, then room by room. Each
+room is built on those before it:
+- identity: who a node is
+- wire: bytes of packets, heartbeats, records
+- admission: who may be a member
+- membership: who is there
+- routing: how a key is found
+- strategy: what the publishers say
+- transport: messages over TLS
+- ownership: who keeps a slot
+- protocol: the engine without sockets
+- leases: who crawls a slot
+- reachability: whether strangers get through
+- overlay: all of it running; the packages above see `api.py`, and `assembly.py` builds it for a real node
 """
 
 from typing import TYPE_CHECKING

@@ -6,7 +6,7 @@ Pure: values only. Values that must be equal on all nodes (replicas, slots, grac
 import ipaddress
 from dataclasses import dataclass
 
-OPERATOR_CHARS = 64  # a heartbeat has 1,000 bytes for everything
+OPERATOR_BYTES = 80  # in UTF-8: a heartbeat has 1,000 bytes for everything
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,9 @@ class DhtConfig:
         for name, version in (("announce_v4", 4), ("announce_v6", 6)):
             if (text := getattr(self, name)) and not _is_unicast(text, version):
                 raise ValueError(f"{name}: {text!r} is not a unicast IPv{version} address")
-        if len(self.operator) > OPERATOR_CHARS or not self.operator.isprintable():
-            raise ValueError(f"operator: {self.operator!r} is no name of at most {OPERATOR_CHARS} printable characters")
+        if not self.operator.isprintable() or len(self.operator.encode()) > OPERATOR_BYTES:
+            reason = f"is no name of printable characters and at most {OPERATOR_BYTES} bytes in UTF-8"
+            raise ValueError(f"operator: {self.operator!r} {reason}; choose a shorter one")
         for name, (low, high) in bounds.items():
             value = getattr(self, name)
             if not low <= value <= high:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import msgspec
 
 MALFORMED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What a decoder raises for a stranger's bytes: no such fields, text that is no UTF-8, arrays nested without end."""
+"""A decoder raises these for a stranger's bytes: no such fields, text that is no UTF-8, arrays nested without end."""
 
 
 class DseError(Exception):

@@ -1,9 +1,9 @@
 """The key space: document ids, placement keys, slots and the XOR metric.
 
-Pure: bytes in, bytes out. A document id says which document; a placement key says where it lives:
-80 bits of H(site ‖ shard), then 80 bits of H(path?query), so that a site stays together and its pages keep
-an order inside it. A slot is one of 2**slot_bits equal ranges of placement keys. H is SHA-256.
-The golden vectors of `tests/data/keys.json` pin all of it: a change here moves every stored byte of a network.
+Pure: bytes in, bytes out. A document id names a document, and a placement key its place: 80 bits of H(site ‖ shard),
+then 80 bits of H(path?query). So a site stays together, and its pages keep an order inside it. A slot is one of
+2**slot_bits equal ranges of placement keys. H is SHA-256. The golden vectors of `tests/data/keys.json` pin all of it: a
+change here moves every stored byte of a network.
 Sources: Maymounkov & Mazières 2002 (metric); He Shuqing et al. 2008 (host finds, path places).
 """
 
@@ -70,7 +70,7 @@ def host_of(url: str) -> str:
 def placement_key(url: str, spread: int = 0) -> Key:
     """Return the key under which the document of a canonical URL lives.
 
-    `spread` d ≥ 0 splits a big site into 2**d shards by the top d bits of H(path?query); shard 0 hashes as the
+    `spread` d ≥ 0 splits a big site into 2**d shards by the top d bits of H(path?query). Shard 0 hashes as the
     unsharded site, so a site that begins to spread keeps that part of its pages in place."""
     parts = split_url(url)
     path = parts.path + ("?" + parts.query if parts.query else "")

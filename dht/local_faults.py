@@ -1,7 +1,7 @@
-"""What of this machine does not work just now, and what that stops: one list for status, pages and exit codes.
+"""Lists what does not work on this machine just now, and what that stops: one list for status, pages and exit codes.
 
-Whoever writes or reads a file begins a fault where the machine refuses, goes on with what it can, and ends the fault
-when a later try succeeds. A fault is logged once when it begins and once when it ends.
+Code that reads or writes a file begins a fault where the machine refuses, and goes on with what it can. It ends the
+fault when a later try succeeds. A fault is logged once when it begins and once when it ends.
 
 Replaces a small file in one step.
 """

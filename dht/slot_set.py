@@ -1,14 +1,18 @@
 """A set of slots in few bytes, for heartbeats.
 
-Pure: sets in, bytes out. One tag byte, then whichever is shortest: the gaps between slots (a node with a few), the
-lengths of alternating runs (a node with nearly all), or a bitmap (anything else). Numbers are LEB128 varints. Decoding
-is strict: bounded, ascending, nothing left over.
+Pure: sets in, bytes out. After one tag byte comes the shortest of three forms. A node with a few slots writes the gaps
+between them, one with nearly all the lengths of alternating runs, and any other a bitmap. Numbers are LEB128 varints.
+Decoding is strict: bounded, ascending, nothing left over.
+
+A set that mostly lies within another is encoded as positions: those of the slots in the other set, ascending, and then
+those of all other slots. So the slots that a node leases cost a bit for each slot that it is ready for, at most.
 
 Sets of slots are resized: told in another number of slots, each slot being a range of keys.
 
 Pure: sets in, sets out. Doubling splits every slot into an even and an odd child; halving joins them again.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Set
 
 from dht.errors import BadMessage
@@ -36,6 +40,22 @@ def encode_slots(slots: Iterable[Slot]) -> bytes:
 def decode_slots(data: bytes, slot_bits: int) -> frozenset[Slot]:
     """Read a set of slots of a key space with 2**slot_bits slots; raises BadMessage where it is none."""
     return frozenset(Slot(slot) for part in _parts(data, 1 << slot_bits) for slot in part)
+
+
+def encode_positions(slots: Iterable[Slot], within: Set[Slot]) -> bytes:
+    """Return the encoding of a set of slots by their positions in `within`; the positions of others follow."""
+    first = sorted(within)
+    places = ((slot, bisect_left(first, slot)) for slot in slots)
+    return encode_slots(Slot(place if slot in within else len(first) + slot - place) for slot, place in places)
+
+
+def decode_positions(data: bytes, within: Set[Slot], slot_bits: int) -> frozenset[Slot]:
+    """Read a set of slots of which the positions in `within` were encoded; raises BadMessage where it is none."""
+    order = sorted(within)
+    positions = decode_slots(data, slot_bits)
+    if any(position >= len(order) for position in positions):
+        order += [slot for slot in map(Slot, range(1 << slot_bits)) if slot not in within]
+    return frozenset(order[position] for position in positions)
 
 
 def check_slots(data: bytes, slot_bits: int) -> None:

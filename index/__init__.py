@@ -1,10 +1,14 @@
 """Queries, postings, ranking: one answer from many nodes. Imports `dht` only.
 
-Nouns: `Text` (a document to index), `Query`, `Engine`, `Searcher`. Rooms, in the order in which to read them: `text`
-(how text becomes terms: analyzer, forward_index), `query` (what is asked, and what scores: parser, scoring),
-`engine` (which documents hold the terms here: protocol, index_files), `shard` (what one node's index answers:
-local_index), `asking` (how the nodes are asked: searcher, then two_phase_search), `results` (how their results become a
-page). `results/oracle.py` says what the answer must be.
+Nouns: `Text` (a document to index), `Query`, `Engine`, `Searcher`. Rooms, in the order in which to read them:
+- `text`: how text becomes terms (analyzer, forward_index)
+- `query`: what is asked, and what scores (parser, scoring)
+- `engine`: which documents hold the terms here (protocol, index_files)
+- `shard`: what one node's index answers (local_index)
+- `asking`: how the nodes are asked (searcher, then two_phase_search)
+- `results`: how their results become a page
+
+`results/oracle.py` computes what the answer must be.
 """
 
 from typing import TYPE_CHECKING
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from index.shard.local_index import LocalIndex
     from index.shard.messages import Agreement
     from index.shard.question_server import Agree
+    from index.text.text_leaf import LEAF_STATE
 else:
     __getattr__ = lazily(
         __name__,
@@ -44,11 +49,12 @@ else:
             "index.shard.local_index": "LocalIndex",
             "index.shard.messages": "Agreement",
             "index.shard.question_server": "Agree",
+            "index.text.text_leaf": "LEAF_STATE",
         },
     )
 
 __all__ = [
-    "FILTERS", "NEWEST_RULES", "YOUNG_S", "Agree", "Agreement", "CountedDocuments", "DocumentChange", "IndexConfig",
-    "LocalIndex", "QueryError", "Reason", "RunningSearch", "SearchOracle", "SearchRequest", "Searcher",
+    "FILTERS", "LEAF_STATE", "NEWEST_RULES", "YOUNG_S", "Agree", "Agreement", "CountedDocuments", "DocumentChange",
+    "IndexConfig", "LocalIndex", "QueryError", "Reason", "RunningSearch", "SearchOracle", "SearchRequest", "Searcher",
     "SlotTotals", "Text", "Tracer", "is_remnant", "owners_digest", "unknown_rules", "untraced",
 ]  # fmt: skip

@@ -1,8 +1,10 @@
 """Documents, versions, replicas: what the network keeps and how it stays kept. Imports `dht` only.
 
-Nouns: `Record`, `Document`, `RecordStore`, `Replicator`. Rooms, in the order in which to read them: `record` (what is
-kept, and how it is signed: record, document, package), `segments` and `catalog` (how one node keeps it: record_store),
-`writing`, `repair` and `reading` (how owners keep the same, and how it is read), `replication` (all of that built).
+Nouns: `Record`, `Document`, `RecordStore`, `Replicator`. Rooms, in the order in which to read them:
+- `record`: what is kept, and how it is signed (record, document, package)
+- `segments` and `catalog`: how one node keeps it (record_store)
+- `writing`, `repair` and `reading`: how owners keep the same, and how it is read
+- `replication`: all of that built
 """
 
 from typing import TYPE_CHECKING

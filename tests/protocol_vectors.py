@@ -22,7 +22,7 @@ from dht.identity.crawler_key import crawler_key_of
 from dht.identity.puzzle import solve_all
 from dht.leases.succession import preference
 from dht.leases.voter import team_digest
-from dht.slot_set import encode_slots
+from dht.slot_set import encode_positions, encode_slots
 from dht.strategy.document import SignedStrategy
 from dht.transport.request_auth import RequestTarget, sign_request
 from dht.wire.farewell import sign_farewell
@@ -43,6 +43,7 @@ FILE = Path(__file__).parent / "data" / "protocol-vectors.json"
 A, B = Identity(b"\1" * 32), Identity(b"\2" * 32)
 NETWORK = bytes(range(20))
 AT = 1_700_000_000
+READY = frozenset(map(Slot, (37, 41, 99)))
 URL = "http://host.example:8080/path/x?q=1"
 TEXT = "The quick brown fox jumps over the lazy dog, and the dog does not care about it at all."
 
@@ -67,6 +68,10 @@ def common() -> dict[str, Any]:
         "1.3 slot sets of 8 slot_bits": [
             {"slots": slots, "set": encode_slots(map(Slot, slots))}
             for slots in ([], [37, 41], [*range(3, 200)], [*range(0, 256, 3)])
+        ],
+        "1.3 positions of slots within 37, 41 and 99, of 8 slot_bits": [
+            {"slots": slots, "set": encode_positions(map(Slot, slots), READY)}
+            for slots in ([], [41, 99], [37, 41, 99], [0, 38, 41, 255])
         ],
         "1.4 network id of the name '名', both keys, threshold 2": network_id("名", Publishers(keys, 2)),
         "1.4 digest of the strategy document '{}'": SignedStrategy(b"{}", ()).digest,

@@ -277,7 +277,7 @@ def test_documents_name_files_that_exist(path: Path) -> None:
 
 
 def test_sources_name_files_that_exist() -> None:
-    files = [*(p for folder in FOLDERS.split("|") for p in (ROOT / folder).rglob("*.py"))]
+    files = [*ROOT.glob("*.py"), *(p for folder in FOLDERS.split("|") for p in (ROOT / folder).rglob("*.py"))]
     there = {_in_repository(file) for file in files}
     ends = {"/".join(path.split("/")[-n:]) for path in there for n in range(1, 8)}
     for file in files:

@@ -22,7 +22,7 @@ from dht.leases.quorum_round import QuorumRound
 from dht.leases.voter import VOTE_S
 from dht.messages import LeaseRelease, LeaseReply, LeaseRequest
 from dht.ownership.view import OverlayView
-from dht.slot_set import encode_slots
+from dht.slot_set import encode_positions, encode_slots
 from dht.transport.tls_client import KEEP_S
 from dht.wire.heartbeat import Load
 from node.extras.simulation.observations import REPLICAS
@@ -103,8 +103,8 @@ class LeaseRounds:
 
     def _announce(self, bee: Bee, held: frozenset[Slot]) -> None:
         """Tell what a node leases in its heartbeat at once, as `dht/overlay/service.py` does."""
-        ready = encode_slots(self._ready[bee.node_id])
-        bee.core.own.announce(ready=ready, leased=encode_slots(held), due=0, slot_bits=self._bits)
+        ready = frozenset(self._ready[bee.node_id])
+        bee.core.own.announce(encode_slots(ready), encode_positions(held, ready), due=0, slot_bits=self._bits)
         self._swarm.kick(bee)
 
     def _step(self, tenant: Tenant) -> None:

@@ -38,7 +38,7 @@ class AskedSlots:
 
 def slot_bits(nodes: int) -> int:
     """Return the bits of slots that a publisher's tool proposes."""
-    return proposed_bits(START_BITS, nodes)
+    return proposed_bits(START_BITS, nodes, REPLICAS)
 
 
 def covered_share(nodes: int, seed: int) -> float:

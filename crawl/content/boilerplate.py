@@ -1,13 +1,13 @@
 """Main text told from boilerplate: menus, lists of links, footers, what stands on every page of a site.
 
 Pure: text in, text out; runs in parser processes. A page is its blocks, one a line. Blocks inside nav, header, footer
-and aside are boilerplate; the others are judged by their words and link density and by those of their neighbours: the
-decision tree over words and link density of Kohlschütter, Fankhauser & Nejdl, Boilerplate Detection using Shallow Text
-Features, 2010 (algorithm 2). It was learned on news, and takes a table or a list of short lines for a menu; so runs of
-short blocks without links count as main text where they stand between main blocks, as in Pomikálek, Removing
-Boilerplate and Duplicate Content from Web Corpora, 2011, or where they are long together, and so do a few links between
-main blocks, and links that alternate with more words. A sentence that is half a link is a sentence. Link density is
-counted in characters, and in scripts without spaces two letters are a word.
+and aside are boilerplate. A decision tree judges the others by their words and link density and by those of their
+neighbours. Source: Kohlschütter, Fankhauser & Nejdl, Boilerplate Detection using Shallow Text Features, 2010 (algorithm
+2). It was learned on news, and mistakes a table or a list of short lines for a menu. So runs of short blocks without
+links count as main text where they stand between main blocks, or are long together. Source: Pomikálek, Removing
+Boilerplate and Duplicate Content from Web Corpora, 2011. A few links between main blocks count as main text, too, and
+so do links that alternate with more words. A sentence that is half a link is a sentence. Link density is counted in
+characters, and in scripts without spaces two letters are a word.
 """
 
 from collections.abc import Iterator, Sequence

@@ -2,8 +2,8 @@
 
 Pure: bytes and names in, names and text out. The labels are those of the WHATWG Encoding Standard, 4.2; a few that only
 old servers and charset detectors use are added. Left out are those that the Standard replaces by nothing (ISO-2022-KR
-and the like). Source of declarations: HTML Standard, 13.2.3.2 (prescan a byte stream to determine its encoding, get an
-attribute, extract an encoding from a meta element) and 13.2.3.3 (a declaration found later still changes the encoding).
+and the like). Sources of declarations: HTML Standard, 13.2.3.2 (prescan a byte stream, get an attribute, extract an
+encoding from a meta element). HTML Standard, 13.2.3.3 (a declaration found later still changes the encoding).
 """
 
 import codecs

@@ -112,8 +112,8 @@ def _second_opinion(body: bytes, text: str, charset: str) -> tuple[str, str]:
 
 
 def _everyday(text: str) -> float:
-    """Return the share of characters beyond ASCII that people write every day: kana, Hangul, and the first levels of
-    the national standards, which hold 99 % of all Chinese characters in running text."""
+    """Return which share (0 … 1) of the characters beyond ASCII people write every day: kana, Hangul, and the first
+    levels of the national standards. These hold 99 % of all Chinese characters in running text."""
     beyond = [character for character in text if character > "\x7f"][:_LOOKED_AT]
     return sum(map(_is_everyday, beyond)) / max(1, len(beyond))
 

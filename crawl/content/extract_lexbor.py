@@ -72,7 +72,7 @@ def read_lexbor(html: str | bytes, max_links: int) -> RawHtml:
 
 
 def _read_head(reading: RawHtml, kinds: dict[str, list[LexborNode]]) -> None:
-    """What single elements name: the base of links, other forms of the page, times."""
+    """Note in `reading` the base of links, other forms of the page, and times, which single elements name."""
     bases = (node.attributes for node in kinds["base"])
     reading.base = next((values["href"] or "" for values in bases if "href" in values), None)
     for node in kinds["named"]:
@@ -97,8 +97,8 @@ def _read_links(reading: RawHtml, nodes: list[LexborNode], most: int) -> list[Le
 
 
 def _flatten(kinds: dict[str, list[LexborNode]], links: list[LexborNode]) -> None:
-    """Leave in the body the text that people see, with the marks of crawl/content/boilerplate.py, and no elements but
-    those that end a line: texts that are then neighbours are one piece. Outer elements go before inner ones, so each
+    """Leave in the body the text that people see, with the marks of crawl/content/boilerplate.py, and only those
+    elements that end a line. Texts that become neighbours are one piece. Outer elements go before inner ones, so each
     text is moved once."""
     for node in links:
         node.insert_before(_LINK)

@@ -1,14 +1,15 @@
 """Whether two readings of pages say the same, or nearly.
 
-Pure: text in, bytes out; runs in parser processes. A *fingerprint* is two hashes: of all that is read, equal only
-where nothing changed at all, and of what a reader would call the page: without navigation, headers, footers and
-asides, and without white space, digits and names of days and months, since clocks and counters change by themselves.
+Pure: text in, bytes out; runs in parser processes. A *fingerprint* is two hashes. The first, of all text, is equal only
+where nothing changed at all. The second leaves out navigation, headers, footers and asides. It also leaves out white
+space, digits and names of days and months, since clocks and counters change by themselves.
 
 A *signature* tells nearly equal texts: its equal bits say how much two texts have in common. It is one-bit minwise
-hashing in one permutation, of runs of 16 bytes of the text, its ASCII in lower case and its lines in a row: those that
-begin between words, at a mark, or at a letter beyond ASCII, since many scripts have no spaces. They are a fifth of all
-and say as much. Each run is hashed, the hash's first 7 bits choose one of 128 bins, each bin keeps its smallest hash,
-and of that one bit. Two texts whose sets of runs have the Jaccard similarity J agree in (1 + J) / 2 of the bits.
+hashing in one permutation, of runs of 16 bytes of the text, its ASCII in lower case and its lines in a row. Only those
+runs count that begin between words, at a mark, or at a letter beyond ASCII, since many scripts have no spaces. They are
+a fifth of all runs and distinguish texts as well. Each run is hashed, the hash's first 7 bits choose one of 128 bins,
+each bin keeps its smallest hash, and of that one bit. Two texts whose sets of runs have the Jaccard similarity J agree
+in (1 + J) / 2 of the bits.
 Sources: Broder 1997; Li & König, b-Bit Minwise Hashing, 2010; Li, Owen & Zhang, One Permutation Hashing, 2012. Simhash
 of all runs was measured beside it (benchmarks/duplicates.py): frequent runs rule it, so pages that share no more than
 their template look alike.

@@ -1,4 +1,5 @@
-"""What an HTML engine finds in a page: the value that both engines fill and extract.py judges, and its vocabulary.
+"""Defines the parts that an HTML engine finds in a page: the value that both engines fill and extract.py judges, and
+its vocabulary.
 
 Pure: values.
 """

@@ -3,8 +3,8 @@
 Pure: bytes in, events out. A document type declaration ends the reading, so there are no entities to expand. Names come
 without their namespaces. Of a file that is not well-formed, or nested deeper than any list needs, the entries are read
 as far as each can be told. Its text is decoded and mended where a parser could only guess (a stray "&" or "<", HTML
-entities, control characters). Then it is cut before entries and read piece by piece by lxml's recovering parser, so
-that what one entry leaves open does not swallow all others, and no tree is large.
+entities, control characters). Then it is cut before entries, and lxml's recovering parser reads it piece by piece. So
+an entry that is left open does not swallow all others, and no tree is large.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""Which addresses and ports a crawler may contact: a link from a stranger must not reach into the owner's own network,
-nor speak to a service that is no web site.
+"""Decides which addresses and ports a crawler may contact. A link from a stranger must not lead into the owner's own
+network, or to a service that is no web site.
 
 Pure: an address in, a reason out. Addresses that carry another one inside (mapped, NAT64, 6to4, Teredo) are judged by
 that as well. The tables are IANA's special-purpose registries as of 2025-10, written out here because those of the

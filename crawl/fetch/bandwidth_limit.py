@@ -1,8 +1,8 @@
 """How many bytes a second the node may take from the web: a token bucket over bodies as they arrive.
 
-Pure: `now` is steady time in seconds. Whoever has read a piece owes it, and waits until the bucket has come back to
-zero before it reads the next one; pieces are small, so open fetches take turns and share alike. While more is owed than
-LATE_S of the rate no fetch should begin: a few that are quick are better than many that crawl, for sites too.
+Pure: `now` is steady time in seconds. A fetch that has read a piece owes its bytes, and waits until the bucket is back
+at zero before it reads the next one. Pieces are small, so open fetches take turns and share alike. While more is owed
+than LATE_S of the rate no fetch should begin: a few that are quick are better than many that crawl, for sites too.
 Source: Turner 1986 (leaky bucket); heads and TLS are not counted, some 5 % of what is.
 """
 

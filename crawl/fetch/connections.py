@@ -2,8 +2,8 @@
 
 Wraps aiohttp's connector, which finds, secures and keeps connections, and its parser of responses. The request is
 written here: aiohttp's session builds URLs, cookies, tracing and redirects around each, which cost as much again as all
-the rest of a fetch. A request that an idle connection's end has swallowed is made once more, as RFC 9112, 9.3.1 lets
-one do with GET; where the connection was new its site has seen the request, and the host's turn is over.
+the rest of a fetch. Where the end of an idle connection swallowed a request, it is made once more, as RFC 9112, 9.3.1
+allows for GET. Where the connection was new, the site has seen the request, and the host's turn is over.
 """
 
 import asyncio

@@ -192,9 +192,12 @@ async def open_fetcher(
     faults: LocalFaults | None = None,
     signer: RequestSigner | None = None,
 ) -> AsyncIterator[HttpFetcher]:
-    """Open a fetcher and its connections, closed at the end. `version`: ours, for User-Agent; `families`: those that
-    work on this machine, by default both; `faults`: who is told when no handles are left; `signer`: signs each request,
-    None leaves them unsigned. Raises BadHostsFile."""
+    """Open a fetcher and its connections, closed at the end. Raises BadHostsFile.
+
+    `version`: that of this program, for User-Agent.
+    `families`: those that work on this machine, by default both.
+    `faults`: where a lack of file handles is noted.
+    `signer`: signs each request; None leaves them unsigned."""
     families = families or WorkingFamilies((4, 6))
     resolver = Resolver(config, _hosts(config.hosts_file), families, clock)
     connector = aiohttp.TCPConnector(

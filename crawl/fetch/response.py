@@ -109,7 +109,7 @@ Locate = Callable[[str], Awaitable[str]]
 """The literal address that a fetch of this URL will try first, "" where none is known here; never raises."""
 
 FindElsewhere = Callable[[str], Awaitable[Fetched | None]]
-"""What is at a URL where another than its site says that; None where the site has to be asked. Never raises."""
+"""Returns the result for a URL from another source than its site; None where the site has to be asked. Never raises."""
 
 FindWay = Callable[[str], Awaitable[None]]
 """Raises what a fetch of this URL would where no way leads to its host from here; the host is not asked."""

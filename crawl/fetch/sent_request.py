@@ -1,8 +1,8 @@
 """Notes the fields of a request to a site in a few bytes: the fields that all requests share are named by a number.
 
-Pure. A GET of ours has its target and Host from its URL, User-Agent, the fields of a form, and perhaps validators. What
-says anything else has no such note, so that whoever writes a request out of a note writes what was sent, byte for byte;
-only the signature is not told, which is long and good for minutes.
+Pure. A GET of ours has its target and Host from its URL, User-Agent, the fields of a form, and perhaps validators. A
+request with any other field has no such note. So a request written from a note is equal to the sent one, byte for byte.
+Only the signature is left out, which is long and valid for minutes.
 """
 
 from collections.abc import Mapping

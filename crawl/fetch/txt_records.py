@@ -72,7 +72,7 @@ class TxtRecords:
 
 
 def _bounded(texts: list[str]) -> Texts:
-    """Return the first of these that keep the bounds."""
+    """Return the first of these texts that fit the bounds: MAX_RECORDS texts, and MAX_BYTES together."""
     kept: list[str] = []
     room = MAX_BYTES
     for text in texts[:MAX_RECORDS]:

@@ -1,8 +1,8 @@
 """Holds the URLs to fetch next: the known ones of the held slots, each when it is due and its site may be asked.
 
 Pure: `now` is an argument, nothing waits. A view of the visits in the slots that this node holds. A URL is in one of
-three places: *later* (its due time has not come, wall clock), *ready* (in its site's queue: site_queues.py), or in
-*flight* (taken, its outcome not yet settled).
+three places. It is *later* while its due time (wall clock) has not come, *ready* in its site's queue (site_queues.py),
+and in *flight* until its outcome is settled.
 Source: Heydon & Najork 1999, section 3.1.
 """
 
@@ -154,7 +154,7 @@ class Frontier:
 
     def add_links(self, page: str, urls: Iterable[str]) -> None:
         """Note that a page, fetched for the first time, links to these URLs: to each one that waits, and to each site
-        of another domain. What was not known before learns nothing of its first link, which all have."""
+        of another domain. A URL that was unknown until now does not count its first link, because every URL has one."""
         entries, own, found = self._entries, page[: page.index("/", len("https://")) + 1], dict.fromkeys(urls)
         for url in found:
             if (entry := entries.get(url)) is not None:

@@ -1,8 +1,8 @@
 """Turns of a site that its crawler lends to others, one request each, so that the site sees one polite crawler.
 
-Pure: `now` is steady time in seconds. A turn is borrowed from the queues like any (`site_queues.py`); whoever has it
-says on its return how long the site must rest, and it rests no less than after one of our own requests. One that is not
-returned ends by itself. Of a site's turns about one in SPARED is lent, but for a few at once, so second looks slow
+Pure: `now` is steady time in seconds. A turn is borrowed from the queues like any (`site_queues.py`). The borrower
+reports on its return how long the site must rest, and it rests no less than after one of our own requests. One that is
+not returned ends by itself. Of a site's turns about one in SPARED is lent, but for a few at once, so second looks slow
 the crawler down little.
 """
 
@@ -64,8 +64,8 @@ class LentTurns:
         return 0.0
 
     def take_back(self, site: str, by: str, rest_s: float, now: float) -> bool:
-        """End a turn; the site rests for so many seconds, or longer. Whoever does not have it is not believed: return
-        whether it was so."""
+        """End a turn; the site rests for so many seconds, or longer. Return False, and change nothing, where `by` does
+        not have the turn."""
         loan = self._out.get(site)
         if loan is None or loan.by != by:
             return False

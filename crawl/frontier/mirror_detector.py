@@ -53,7 +53,7 @@ Value = TypeVar("Value")
 
 
 class _OwnAnswer(NamedTuple):
-    """What the origin answered, and when (Unix seconds; 0.0: the page is being read)."""
+    """The origin's answer, and its time (Unix seconds; 0.0: the page is being read)."""
 
     answer: Answer
     at: float

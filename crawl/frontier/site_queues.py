@@ -1,7 +1,7 @@
 """Which site may be asked next: a queue of ready URLs for each site, and a heap of the sites by the end of their rest.
 
 Pure: `now` is steady time in seconds. A site takes part in the race for turns while it has ready URLs and no open
-request; it is in line for a turn once its rest is over (turn_order.py), and has it if its server's address has room. A
+request. It is in line for a turn once its rest is over (turn_order.py), and has it if its server's address has room. A
 site can also be *borrowed*, for one request that a URL of another site leads to.
 Source: Heydon & Najork 1999, section 3.1 (back queues, one a host, and a heap of hosts).
 """

@@ -1,13 +1,13 @@
 """Traps learned from what a site's pages say: what a URL alone (admission.py) does not give away.
 
 Pure: bounded memory of the sites read last. A holder that starts anew recalls from the visits which texts a site has
-shown; what they say of patterns and parameters it learns anew, for the order in which they came is lost. Three things
-are learned from the first reading of each page, by the hash of its steady text (fingerprint.py), in which calendars and
-counters are equal:
-- a *pattern* (a path with its queries, or a folder with numbers in its names) whose pages nearly all say what others of
-  the site have said: facets, calendars, endless paths. No more URLs of it are fetched.
+shown. It learns patterns and parameters anew, for the order in which the texts came is lost. Three things are learned
+from the first reading of each page, by the hash of its steady text (fingerprint.py), in which calendars and counters
+are equal:
+- a *pattern* (a path with its queries, or a folder with numbers in its names) whose pages nearly all repeat other pages
+  of the site: facets, calendars, endless paths. No more URLs of it are fetched.
 - a query *parameter* that changes nothing: session ids, affiliate names. URLs lose it.
-- a *text* that many URLs share: an error page with status 200. What shows it is not taken.
+- a *text* that many URLs share: an error page with status 200. Pages that show it are not stored.
 """
 
 import re

@@ -43,7 +43,7 @@ class TurnOrder:
         self._enter(site, self._cost + 1 / fame)
 
     def value(self, site: str, fame: int) -> None:
-        """Let the fame that a site has come to count from now on, if it is in line."""
+        """Use a site's new fame (1 … 65) for its next turn, where the site is in line and its turn becomes cheaper."""
         if (known := self._line.get(site)) is not None:
             self._enter(site, min(known[0], self._cost + 1 / fame))
 

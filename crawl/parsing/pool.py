@@ -1,10 +1,10 @@
 """Keeps parser processes under a watchdog: a page that stalls or kills a parser costs only itself.
 
 Each process gets a batch of pages at once and answers in order, so the page that it hangs on is always the first one
-unanswered: the process is killed, that page goes to the second HTML engine, and if that fails too it is given up; the
-rest of the batch is sent to a new process. Processes are started afresh (no fork), so no lock leaks into them,
-each when there is a page for it, the first when one is about to be fetched. It ends when there was none for minutes: it
-takes a quarter of an idle node's memory.
+unanswered. The pool then kills the process and gives that page to the second HTML engine. If that fails too, the page
+is given up. The rest of the batch is sent to a new process. Processes are started afresh (no fork), so no lock leaks
+into them, each when there is a page for it, the first when one is about to be fetched. It ends when there was none for
+minutes: it takes a quarter of an idle node's memory.
 """
 
 import asyncio
@@ -96,7 +96,8 @@ class ProcessParsers:
             left.append(job)
 
     async def _work(self, queue: "_ProcessQueue") -> bool:
-        """Have one batch parsed, with what an earlier process left of its own; False where this process has to go."""
+        """Have a process parse one batch: the pages that an earlier process left in the queue, and waiting ones.
+        Returns False where this process must end: no page came for IDLE_S seconds, or it failed or stalled."""
         left = queue.left
         if not left:
             try:

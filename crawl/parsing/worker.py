@@ -107,8 +107,8 @@ def _limit_memory(size: int) -> None:
 
 
 def _keep_memory() -> None:
-    """Keep the memory that a page frees for the next one: else the system takes it back and clears it again, 25 page
-    faults each time and 6 % of all CPU. Garbage collections leave out what every page shares, and are rare."""
+    """Keep the memory that a page frees for the next one. Else the system takes it back and clears it again, which
+    costs 25 page faults each time and 6 % of all CPU. Garbage collections leave out shared objects, and are rare."""
     with suppress(OSError, AttributeError, TypeError):  # another C library: all goes on as it is
         libc = ctypes.CDLL(None)
         libc.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)

@@ -26,7 +26,7 @@ class CrawlControl:
         self._ended_aliases: list[str] = []
 
     def pause(self, reason: str) -> None:
-        """Start no fetch from now on, for this reason; "" ends the pause. What is open goes on."""
+        """Start no fetch from now on, for this reason; "" ends the pause. Open fetches continue."""
         if reason != self.pause_reason:
             began_at = self._clock().steady if self._paused_at is None else self._paused_at
             self._paused_at = began_at if reason else None

@@ -146,8 +146,9 @@ def idle_parameters(visit: Visit, target: str, now: float, config: CrawlConfig) 
 
 
 def is_outlived(before: Visit, outcome: Visit) -> bool:
-    """Tell whether the page that is stored of a URL is no longer there: its site has said so for good, or there was
-    nothing to read twice in a row. What one node's address alone may have met (403) has to be met twice."""
+    """Return whether the stored page of a URL is outlived: its site has reported so for good, or two visits in a row
+    found no page. A status such as 403 may concern one node's address alone, so it takes a second visit without a
+    page."""
     if not before.history.fingerprint or before.is_sitemap or outcome.state not in _NO_PAGE or is_aliased(outcome):
         return False
     if outcome.is_hidden:

@@ -207,8 +207,8 @@ class FetchStage:
         return self._rest(site, asked.response, decision), asked.response.address
 
     def _review(self, task: FetchTask, rules: Robots, *, everywhere: bool) -> None:
-        """Make due the stored pages that a site's new rules disallow, and the hidden ones that they allow again; in the
-        task's slot, or (`everywhere`) all over a site that is spread."""
+        """Make due the stored pages that a site's new rules disallow, and the hidden ones that they allow again.
+        `everywhere`: in all slots of a site that is spread, else only in the task's slot."""
         parts = split_url(task.visit.url)
         origin = f"{parts.scheme}://{parts.site}/"
 

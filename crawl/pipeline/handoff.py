@@ -9,6 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import TypeVar
 
 from crawl.config import CrawlConfig
 from crawl.content.page import Page
@@ -23,6 +24,7 @@ from crawl.schedule.url_state import Visit, VisitState, rank, rank_of
 from dht import Clock, RemoteError
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 BATCH = 500  # found URLs in one hand-over
 MAX_WAIT_S = 30.0
@@ -66,21 +68,25 @@ class Handoff:
             await self._discover(task, await self._news(found), found.trail)
         if delivery.links is not None and task.visit.state == VisitState.WAITING:
             self.frontier.add_links(task.visit.url, delivery.links.urls)
+        is_told = False
         if delivery.page is not None:
-            await self._keep(task, delivery.page, delivery.links)
+            is_told = await self._keep(task, delivery.page, delivery.links, delivery.outcome)
         elif delivery.links is not None:
             await self._discover(task, await self._news(delivery.links), delivery.links.trail)
-        if (outcome := delivery.outcome) is not None:
+        if (outcome := delivery.outcome) is not None and not is_told:
             await self._insist(task, lambda: self.sink.record(outcome, self._epoch(task)))
 
-    async def _keep(self, task: FetchTask, page: Page, links: FoundUrls | None) -> None:
-        """Make a page safe, and with it those of its links that may be taken and are news."""
+    async def _keep(self, task: FetchTask, page: Page, links: FoundUrls | None, outcome: Visit | None) -> bool:
+        """Make a page safe, and with it those of its links that may be taken and are news; return whether the outcome
+        is safe, too. It waits for links that need a second write."""
         news = await self._news(links) if links is not None else []
         first, rest = news[:BATCH], news[BATCH:]
-        await self._insist(task, lambda: self.sink.keep(page, self._epoch(task), first))
+        last = None if rest else outcome
+        is_told = await self._insist(task, lambda: self.sink.keep(page, self._epoch(task), first, last))
         if links is not None and first:
             await self._remember(first, links.trail)
             await self._discover(task, rest, links.trail)
+        return is_told
 
     async def _discover(self, task: FetchTask, news: Sequence[Visit], trail: Trail) -> None:
         for start in range(0, len(news), BATCH):
@@ -115,7 +121,7 @@ class Handoff:
         epoch = self.frontier.epoch(task.slot)
         return task.epoch if epoch is None else epoch
 
-    async def _insist(self, task: FetchTask, stage: Callable[[], Awaitable[None]]) -> None:
+    async def _insist(self, task: FetchTask, stage: Callable[[], Awaitable[T]]) -> T:
         wait_s = self.config.keeper_retry_s
         while True:
             try:

@@ -41,8 +41,11 @@ class Sink(Protocol):
     `keep`, `discover` and `record` return when what they were given is safe (min_acks durable copies). Otherwise they
     raise RemoteError, after which the crawler tries again later."""
 
-    async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = ()) -> None:
-        """Store a page as a document, under its slot's lease epoch, and `discover` what it links to, in one write."""
+    async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = (), outcome: Visit | None = None) -> bool:
+        """Store a page as a document, under its slot's lease epoch, and `discover` what it links to, in one write.
+
+        Returns whether that write held the outcome: it does where all found URLs have the page's owners, so that an
+        outcome is never safe before the links."""
 
     async def discover(self, found: Sequence[Visit]) -> None:
         """Hand WAITING visits to the owners of their slots, whoever they are; known URLs change nothing."""

@@ -31,8 +31,13 @@ class SiteWait(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WaitingSite:
-    """Says of one site how many URLs wait, how many of them are due, and for what the next one waits: `wait_s` seconds
-    where that is known, `detail` in words where there is more to say. `url`: one of those that wait."""
+    """Describes one site with URLs that wait.
+
+    `waiting`, `ready`: how many URLs wait, and how many of these are due.
+    `why`: the reason why the next one waits.
+    `wait_s`: seconds until then, where that is known.
+    `detail`: more about the reason, in words.
+    `url`: one of those that wait."""
 
     site: str
     host: str

@@ -1,7 +1,7 @@
 """Reads sitemaps and feeds: those that robots.txt names, and those that were handed in as lists of pages.
 
-What they list is found like links; the dates that they give are learned, and pages that a proven date says have
-changed are due at once.
+URLs in them count as found, as links do. Their dates are learned, and a page is due at once where a proven date shows
+that it has changed.
 """
 
 import asyncio
@@ -65,7 +65,9 @@ class SitemapReader:
     thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "crawl-sitemap"))
 
     async def read_named(self, task: FetchTask, fetched: Fetched, trail: Trail) -> Delivery:
-        """Read a sitemap that robots.txt names: its pages are found, the files that an index lists are fetched too."""
+        """Parse a fetched sitemap that robots.txt names. The delivery has no outcome, and the sitemap's pages as found
+        URLs, which inherit `trail` (depth and scope). Further sitemaps that it lists are noted for its site, to be
+        fetched too."""
         sitemap = await self._read(task.site, fetched, self.config.max_sitemap_urls)
         self.sites.sitemaps.add(task.site, sitemap.sitemaps)
         return Delivery(None, [FoundUrls(sitemap.pages, trail)])

@@ -1,8 +1,8 @@
 """Runs one piece of work over many items at once, and says how many: URLs from the start of a fetch to their outcome.
 
-Owners that are short of processors take pages late, and whoever went on at full speed would have all writes grow too
-old and be made again. So the number halves where an outcome came late, once in a while, and grows with each that came
-in time, four times as fast before the first was late (Jacobson 1988).
+Owners that are short of processors take pages late. A crawler that continued at full speed would have all writes time
+out and be repeated. So the number halves, once in a while, where an outcome came late, and grows with each that came in
+time. It grows four times as fast before the first was late (Jacobson 1988).
 """
 
 import asyncio

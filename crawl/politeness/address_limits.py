@@ -1,8 +1,9 @@
 """Limits the requests to one server address, since all the sites of shared hosting are one machine.
 
 Pure: `now` is steady time in seconds. An address has at most so many open requests, and at most one begins in so many
-seconds. Sites that find no room wait here, in order; they are let back into the race for turns one at a time, the next
-when a request of the one before begins or ends, at the latest after AGAIN_S: it may have gone elsewhere.
+seconds. Sites that find no room wait here, in order, and return to the race for turns one at a time. The next one
+returns when a request of the one before begins or ends. It returns after AGAIN_S at the latest, since the one before
+may have gone elsewhere.
 """
 
 import heapq

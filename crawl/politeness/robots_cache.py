@@ -1,8 +1,8 @@
 """Keeps the robots.txt of each site: it is fetched once, kept for a day, and asked before every fetch.
 
-RFC 9309, 2.3: redirects are followed (5), 4xx means that everything is allowed, 5xx and silence that nothing is until
-it answers; rules that were had before serve on in the meantime. 429 counts as 5xx: it says nothing about rules.
-Each call of `ask` makes one request, so that a redirect waits for a turn of the host that it leads to.
+RFC 9309, 2.3: redirects are followed (5). 4xx means that everything is allowed, 5xx and silence that nothing is until
+the site answers. In the meantime earlier rules stay in force. 429 counts as 5xx: it says nothing about rules. Each call
+of `ask` makes one request, so that a redirect waits for a turn of the host that it leads to.
 """
 
 import asyncio

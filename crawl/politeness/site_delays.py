@@ -2,8 +2,8 @@
 
 Pure: values in, seconds out. The delay counts from the end of a request. It is the largest of: our own floor, the
 strategy's, the site's Crawl-delay, a multiple of the site's usual latency. Failures double it, errors add half, good
-answers take some of that back. Retry-After is obeyed, up to a day. A site that is down is left to its circuit breaker;
-where that has opened again and again the site is given up: its URLs fail without a request, but for one in a while.
+answers take some of that back. Retry-After is obeyed, up to a day. A site that is down is left to its circuit breaker.
+Where that has opened again and again, the site is given up: its URLs fail without a request, but for one in a while.
 Source: Heydon & Najork 1999 (delay in proportion to the time of the last download); Nygard 2007, Release It!, chapter 5
 (circuit breaker).
 """

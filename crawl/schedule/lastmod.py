@@ -2,8 +2,8 @@
 
 Pure: bounded memory; what is forgotten is read again with the site's next robots.txt. Each visit of a page whose date
 is known tests it: does "changed since the last visit", or "not changed", agree with what the visit found? A site whose
-dates were right nearly always is believed: pages it says have not changed are not asked for (but for one in eight,
-which go on testing it), and pages it says have changed are due at once.
+dates were right nearly always is believed. Then a page that has changed by its date is due at once. Of pages that
+have not changed by their dates only one in eight is fetched, to test the dates.
 """
 
 from collections import OrderedDict

@@ -4,11 +4,11 @@ Pure: values and their codec. The frontier is a view of these records; whoever h
 them. A visit's outcome is written only after its document and its links are safe with their owners, so a crash
 costs at most a second fetch.
 
-Changes are taken as a Poisson process, of which a visit sees only whether there was one. Source: Cho & Garcia-Molina,
-Estimating Frequency of Change, 2003: with n visits an interval I apart, x of them unchanged, the rate is
-ln((n + 0.5) / (x + 0.5)) / I. Here I is the mean interval that ended in a change and the counts are times, which is the
-same for regular visits; for irregular ones it is their maximum-likelihood equation with the intervals that ended in a
-change taken at their mean, so that three numbers are all the history there is.
+The model of changes is a Poisson process, of which a visit sees only whether there was one. With n visits an interval I
+apart, x of them unchanged, the rate is ln((n + 0.5) / (x + 0.5)) / I. Source: Cho & Garcia-Molina, Estimating Frequency
+of Change, 2003. Here I is the mean interval that ended in a change and the counts are times, which is the same for
+regular visits. For irregular ones it is their maximum-likelihood equation with the intervals that ended in a change
+taken at their mean. So three numbers are all the history there is.
 """
 
 import re
@@ -149,8 +149,8 @@ def decode_visit(body: bytes) -> Visit:
 def visit_flaw(visit: Visit, epoch: int, at_ms: int) -> str:
     """Say why a visit is none that a crawler writes under this version, "" where it is one.
 
-    Whoever finds a URL knows nothing else of it, and dates it by its reach: a find that claimed more would win over all
-    others."""
+    A node that finds a URL has no other facts about it, and dates the record by the URL's reach. A find that claimed
+    more would win over all others."""
     if flaw := _bad_times(visit, epoch, at_ms):
         return flaw
     if not (0 <= visit.depth <= MAX_DEPTH and 0 <= visit.hops <= MAX_HOPS):

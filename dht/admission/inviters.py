@@ -1,9 +1,9 @@
 """Says who may invite into a network, and what of that was taken back, by the strategy in force.
 
 Pure: values and `now` in, reasons out. A newcomer's voucher must be signed by who may invite now, be valid now, and
-neither it nor its signer may be revoked. Who is a member already stays one, unless what it was invited by was revoked
-from an instant on at which, or after which, it was made. A signer that is not to be trusted any more could date back;
-so nobody new comes in through what is revoked, whatever it says.
+neither it nor its signer may be revoked. A member stays one unless its voucher is revoked and was made at, or after,
+the instant that the revocation names. A signer that lost trust could date back. So no newcomer enters by a revoked
+voucher or signer, whatever its date.
 
 The guest lists say which members are here by which invitation, so that each is used as often as it may be.
 
@@ -70,7 +70,8 @@ class GuestLists:
             self._lists.setdefault(invited_by, set()).add(member)
 
     def drop(self, member: NodeId, invited_by: bytes) -> None:
-        """Leave out who is no member any more, or names another invitation."""
+        """Remove a member from the list of an invitation, because it is no member any more, or names another
+        invitation."""
         guests = self._lists.get(invited_by, set())
         guests.discard(member)
         if not guests:
@@ -81,8 +82,8 @@ class GuestLists:
         return self._lists.get(invited_by, frozenset())
 
     def is_one_too_many(self, peer: NodeId, invited_by: bytes, first_day: Callable[[NodeId], int]) -> bool:
-        """Tell whether others have used up an invitation: of its guests the first ones by first day and id count. Who
-        is none yet comes after them."""
+        """Tell whether others have used up an invitation: of its guests the first ones by first day and id count. A
+        peer that is no guest yet comes after them."""
         guests, uses = self.of(invited_by), uses_in(invited_by)
         if not invited_by or len(guests | {peer}) <= uses:
             return False

@@ -14,8 +14,8 @@ which is silent, the name that the other gives is enough.
 A newcomer knows a network by names alone, so it asks which peers a single liar could have invented.
 
 Pure: who names whom in, peers out. Where all chains of names from the starts to a peer pass through one node, that node
-may have invented the peer and all that name it, however many these are. All others are reached by two chains that share
-no node between (Menger 1927).
+may have invented the peer. It may also have invented all that name the peer, however many these are. All others are
+reached by two chains that share no node between (Menger 1927).
 """
 
 from collections import Counter
@@ -329,7 +329,8 @@ def cut_off_by_one(names: Mapping[NodeId, Collection[NodeId]], starts: Set[NodeI
 
 
 def _two_chains_lead_to(names: Mapping[NodeId, Collection[NodeId]], safe: Set[NodeId]) -> set[NodeId]:
-    """Return the peers where chains from two safe nodes meet first; no single node can cut off either safe node."""
+    """Return the peers where chains of names from two different safe nodes meet first. `names`: the peers that each
+    node names. No single node can be on both chains, so no single node can have invented such a peer."""
     origin, queue, found = {each: each for each in safe}, list(safe), set[NodeId]()
     for namer in queue:
         for peer in names.get(namer, ()):

@@ -56,7 +56,8 @@ def mark_of(peer: bytes, invited_by: bytes = b"") -> bytes:
 
 
 def marks_in(attests: bytes) -> frozenset[bytes]:
-    """Return the marks in a heartbeat's field."""
+    """Split a heartbeat's field `attests` into its marks of MARK_BYTES, each of which names a peer that its author has
+    reached (`mark_of`)."""
     return frozenset(attests[start : start + MARK_BYTES] for start in range(0, len(attests), MARK_BYTES))
 
 

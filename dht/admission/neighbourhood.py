@@ -1,9 +1,9 @@
 """The key space is cut into neighbourhoods of some dozens of members, which say who is near whom.
 
 Pure: ids in, ranges out. In a network of up to 80 members all are near. Above that a range is halved for as long as
-both halves keep 24 members. So every node that knows the same members cuts alike, being near is mutual, and the 16
-members nearest to a slot's start (its candidates) lie in one neighbourhood: whoever shares a slot is near.
-Names are by the first 32 bits of an id.
+both halves keep 24 members. So every node that knows the same members cuts alike, and being near is mutual. The 16
+members nearest to a slot's start (its candidates) lie in one neighbourhood, so nodes that share a slot are near. Names
+are by the first 32 bits of an id.
 """
 
 from bisect import bisect_left

@@ -58,7 +58,7 @@ class CheckQueue:
         return self._lines[topic].running + len(self._lines[topic].waiting)
 
     def offer(self, topic: Topic, check: Check) -> None:
-        """Let a check wait, where there is room."""
+        """Add a check to the line of its topic; drop it where MAX_WAITING checks wait there already."""
         if self.has_room(topic):
             self._lines[topic].waiting.append(check)
             self._news.set()

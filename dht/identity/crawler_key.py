@@ -1,9 +1,9 @@
 """A node signs its requests to sites by a crawler key; whoever knows the node's public key computes the public half.
 
 Pure: values only. The pair is the node's own, blinded: each half is multiplied by a number that follows from the public
-key. So every peer's heartbeat tells its crawler key, too, and a node can list those of all members. What is signed is
-plain Ed25519, which any library verifies. A signature by this key is none by the node's own: what a site makes a node
-sign, in the URLs of its links, is never taken for the node's word to its peers. All arithmetic with secrets is
+key. So every peer's heartbeat tells its crawler key, too, and a node can list those of all members. The signatures are
+plain Ed25519, which any library verifies. A site can make a node sign text of its choice, by the URLs of its links.
+Peers never accept such a signature as the node's own, because that needs the other key. All arithmetic with secrets is
 libsodium's. Sources: RFC 8032, 5.1.5 and 5.1.6; Tor, rend-spec-v3, appendix A.2 (key blinding).
 
 Writes signatures of HTTP messages and names keys as JSON Web Keys, so that any server's library verifies them.

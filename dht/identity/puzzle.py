@@ -1,8 +1,8 @@
 """An identity costs work: a nonce for which a hash of public key and nonce begins with enough zero bits.
 
-Pure: values only. Whoever wants an id that lies near a point tries keys until one does, and solves the puzzle for each
-identity that it uses; a node solves it once. Checking costs one hash. Sources: Back 2002 (Hashcash); Baumgart & Mies
-2007 (S/Kademlia: crypto puzzles bound to node ids).
+Pure: values only. An attacker that wants an id near a point tries keys until one lies there, and solves the puzzle for
+each identity that it uses. An honest node solves it once. Checking costs one hash. Sources: Back 2002 (Hashcash);
+Baumgart & Mies 2007 (S/Kademlia: crypto puzzles bound to node ids).
 """
 
 from hashlib import blake2b

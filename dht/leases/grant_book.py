@@ -1,7 +1,7 @@
 """The grants that this node collects for the slots that it holds, and those that it signs for others.
 
 Pure: claims and votes in, grants out. The holder asks for signatures when its tenure begins, every RENEW_S, and when
-the team is another one; every vote of such a round may bring one that depends on no other vote. It keeps what it got
+the team changes. Every vote of such a round that depends on no other vote may bring a signature. It keeps what it got
 for as long as something written then may still be on its way. A voter signs what it granted in the same breath, so it
 needs no memory of it.
 """

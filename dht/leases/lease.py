@@ -1,7 +1,8 @@
 """One lease that this node holds, and when it goes to another.
 
-Pure: `now` is steady seconds. Another owner that has been the preferred one for HAND_BACK_S gets the slot, the heir of
-a transfer at once: the lease is then drained for DRAIN_S, and longer while something begun under it is still going on.
+Pure: `now` is steady seconds. Another owner gets the slot once it has been the preferred one for HAND_BACK_S; the heir
+of a transfer gets it at once. The holder first drains the lease for DRAIN_S, and longer while work that began under it
+continues.
 
 Leases that this node gave back, until their voters are told.
 
@@ -10,8 +11,8 @@ Pure: values in, values out.
 Transfers of leases: for a while an heir comes first in the order in which peers should hold a slot.
 
 Pure: `now` is an argument. The holder of a slot makes a transfer, hands the slot over as it hands one back, and names
-the heir in the release; who hears it from the one that has its vote believes it. Votes never depend on a transfer: a
-peer that does not know of it only asks too early. It ends with its time, and when its heir loses the slot.
+the heir in the release. A voter believes this of the holder that has its vote. Votes never depend on a transfer: a peer
+that does not know of it only asks too early. It ends with its time, and when its heir loses the slot.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -80,7 +81,7 @@ class ReleaseQueue:
         self._waiting.append((slot, epoch, voters))
 
     def split(self, doublings: int) -> None:
-        """Name the parts of slots that were split, each doubled so many times."""
+        """Replace each waiting slot by its 2**`doublings` parts, after the network has split all slots."""
         self._waiting = [(part, epoch, told) for s, epoch, told in self._waiting for part in children(s, doublings)]
 
     def take(self, slot_bits: int, heirs: Mapping[Slot, Heir]) -> dict[NodeId, LeaseRelease]:
@@ -150,7 +151,7 @@ class LeaseTransfers:
         self._moves = {slot: move for slot, move in self._moves.items() if slot in slots}
 
     def split(self, doublings: int) -> None:
-        """Transfer all parts of slots that were split, each doubled so many times, where the whole was transferred."""
+        """Replace each transferred slot by its 2**`doublings` parts, after the network has split all slots."""
         self._moves = {part: move for slot, move in self._moves.items() for part in children(slot, doublings)}
         self._named = {part: move for slot, move in self._named.items() for part in children(slot, doublings)}
 

@@ -5,11 +5,12 @@ Once a minute, at a second of its own in each node. The work of others is read f
 Which leases move from a busy node to less busy live owners of the same slots: Li Wei's β, from local knowledge.
 
 Pure: `now` is an argument. *Due work* is the number of URLs that politeness lets be fetched soon. A node compares
-itself with those it shares slots with and some others. Where it has more than N, and α times what the least busy of
-them has, it hands the share β = ½ − 1/(2K), K = mine/theirs, of its work to the least busy live owner of its slots, so
-that both have the same; a minute later it compares again. Thus work flows on from node to node, as far as it has to.
-Slots go whole: one that holds nearly everything cannot be balanced this way; such a site has to be spread. A pair of
-nodes makes one move in PAIR_S, and nothing goes back to where it came from for MOVE_S. Source: Li Wei 2006.
+itself with those it shares slots with and some others. It moves work where it has more than N, and more than α times
+the work of the least busy of them. Then the least busy live owner of its slots gets the share β = ½ − 1/(2K) of the
+work, K = mine/theirs, so that both have the same. A minute later it compares again. Thus work flows on from node to
+node, as far as it has to. Slots go whole: one that holds nearly everything cannot be balanced this way; such a site has
+to be spread. A pair of nodes makes one move in PAIR_S, and nothing goes back to where it came from for MOVE_S. Source:
+Li Wei 2006.
 """
 
 from collections import deque
@@ -73,8 +74,9 @@ class LeaseMove:
 class LoadSnapshot:
     """The values that one comparison goes by.
 
-    `here`: due work by held slot; `there`: due work of the live peers compared, by their own word; `heirs(slot)`: ready
-    live owners, without the one that lent the slot to this node a short while ago."""
+    `here`: due work by held slot.
+    `there`: due work of the live peers compared, as they report it.
+    `heirs(slot)`: ready live owners, without the one that lent the slot to this node a short while ago."""
 
     here: Mapping[Slot, int]
     there: Mapping[NodeId, int]
@@ -295,8 +297,8 @@ class LeaseBalancer:
                 leases.lend(now, slot, move.peer, MOVE_S)
 
     def _lend_all(self, now: Now, leases: LeaseHolder) -> None:
-        """Let others take all slots, a different one each as far as there are several. What was lent to this node
-        stays, or two that are paused would hand it to and fro."""
+        """Let others take all slots, a different one each as far as there are several. Slots that others lent to this
+        node stay, or two paused nodes would hand them to and fro."""
         borrowed = leases.borrowed(now)
         for slot in leases.held(now):
             heirs = leases.heirs(slot, self._view)

@@ -2,14 +2,14 @@
 
 Pure: `step` says whom to ask for what, `fall_back` whom else, `hear` and `finish` take the answers; the lease service
 moves the bytes. When to ask for a slot that nobody holds is the succession's business, whom to ask the quorum round's.
-A holder renews as long as it is a live owner, all its slots together; it yields at once where a majority or the
-preferred one holds, which heals two networks that meet. When its preferred owner has been there for HAND_BACK_S, it
-hands the slot back: while the lease is drained, it keeps the votes but no longer shows the lease, so that what it began
-to fetch is written before the next holder begins; so too when it is a live owner no longer. When slots are split, who
-holds one holds its parts, and its voters have promised them.
+A holder renews all its slots together, as long as it is a live owner. It yields at once where most voters name another
+holder, or one that comes before it, which heals two networks that meet. It hands a slot back when the preferred owner
+has been there for HAND_BACK_S, or when it is a live owner no longer. While it drains the lease, it keeps the votes but
+no longer shows the lease. So its fetches are written before the next holder begins. When slots are split, the holder of
+one holds its parts, and its voters have promised them.
 
-A lease transfer puts an heir before everybody else in a slot's order for a while: the slot is handed over to it as
-slots are handed back, without waiting for HAND_BACK_S, and stays there until the time is over.
+A lease transfer puts an heir first in a slot's order for a while. The holder hands the slot over as it hands one back,
+but without waiting for HAND_BACK_S. The slot stays with the heir until the time is over.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -64,8 +64,8 @@ class LeaseHolder:
     def set_teams(self, now: Now, teams: Mapping[Slot, Team]) -> None:
         """Take the live owners of every slot that may concern us.
 
-        A slot that is no longer ours is shown no more, and released DRAIN_S later at the earliest: when the next holder
-        begins, what was being fetched there must be written, and its sites must have rested."""
+        This node stops showing a slot that is no longer its own, and releases it DRAIN_S later at the earliest. By then
+        its fetches there must be written, and the sites must have rested."""
         self.voter.set_teams(now, teams)
         self._mine = [slot for slot, team in teams.items() if self._node_id in team]
         mine = set(self._mine)
@@ -132,9 +132,8 @@ class LeaseHolder:
         urgent = any(held.renew_at <= now.steady for held in self._held.values())
         horizon = now.steady + (TOGETHER_S if urgent else 0.0)
         for slot in self._mine:
-            held = self._held.get(slot)
-            is_fresh = held is not None and held.is_fresh(now.steady, horizon, self.voter.team(slot))
-            if is_fresh and not is_waiting and not view.announced(slot):
+            others, held = is_waiting or view.announced(slot), self._held.get(slot)
+            if not others and held is not None and held.is_fresh(now.steady, horizon, self.voter.team(slot)):
                 continue  # nothing is due, and nobody else says that he holds it
             if held is not None and (held.until <= now.steady or self.turns.meets_better(now, slot, view)):
                 self._drop(slot)
@@ -213,7 +212,8 @@ class LeaseHolder:
         return self._take_releases(now)
 
     def _inherit(self, now: Now, peer: NodeId, heirs: Sequence[Heir]) -> None:
-        """Take the transfers that a peer names for slots of which it has this node's vote."""
+        """Remember the lease transfers that a peer reports: (slot, id of the heir, seconds that the transfer lasts). A
+        transfer counts only where this node's vote for the slot is the peer's, and the heir is another live owner."""
         for slot, heir, lent_s in heirs:
             promise = self.voter.promise(now, slot)
             if promise is not None and promise.holder == peer and heir in self.voter.team(slot) and heir != peer:
@@ -250,8 +250,9 @@ class LeaseHolder:
     def _attempt(self, now: Now, slot: Slot, holding: bool) -> Attempt | None:
         """Begin an attempt with this node's own vote; return None where it may not vote for itself.
 
-        Few are asked to renew. Everybody is, where a slot is new here or its team is, where a renewal has failed, and
-        before the slot goes to another: only who has promised it to us believes us who comes next."""
+        A renewal asks few voters. An attempt asks all of them where the slot or its team is new here, after a failed
+        renewal, and before the slot goes to another. A voter believes who comes next only from the holder to which it
+        promised the slot."""
         team, held = self.voter.team(slot), self._held.get(slot)
         epoch = self._raised(now, self._held[slot], slot) if holding else self.voter.next_epoch(now, slot)
         claim = Claim(slot, epoch, team_digest(team), holding)

@@ -5,13 +5,13 @@ releases what is no longer this node's. Where the file `votes.json` lies, this n
 others it abstains for VOTE_S, as long as votes of an earlier run may bind. So it does from when its clock was wrong
 last: by a wrong clock it does not see who votes, and votes that it never heard of may bind.
 
-Leases go by the steady clock, which no step of the wall clock touches. A steady clock that stood still, with a machine
-that was suspended, is recognised by a wall clock that went on: no lease is shown then until it has been renewed.
+Leases go by the steady clock, which no step of the wall clock touches. A steady clock stands still while its machine is
+suspended, and the wall clock goes on. After such a difference the node shows no lease until it has renewed it.
 
 The file that says that this node ran before, so that it gives no vote twice after a start.
 
-What it says is not looked at: clocks are set, and old images of disks put back, so no instant in it could be trusted. A
-vote is given only once the file is there: where the machine refuses it, the node votes for nobody.
+Nothing reads the file's content. No instant in it could be trusted, because people set clocks and restore old images of
+disks. A vote is given only once the file is there: where the machine refuses it, the node votes for nobody.
 """
 
 import asyncio

@@ -1,12 +1,11 @@
 """One round of asking for votes: whom to ask for which slots, and what they said.
 
 Pure: values in, values out. Votes for a new lease are asked of everybody, so that all know of it. A renewal needs no
-more than a majority: the holder and, of three live owners, one other. Which others is chosen so that the slots of a
-round share as few voters as can be, by a greedy set cover that begins where there is least choice and prefers those
-who granted the last time; who was not asked is asked when one of the chosen refuses or is silent. A voter that is
-never asked has promised nothing: it knows the holder from its heartbeats, and any majority against the holder needs
-one that has promised. Source: Chvátal 1979 (greedy set cover); Gray & Cheriton 1989 (renewals batched by who is
-asked).
+more than a majority: the holder and, of three live owners, one other. A greedy set cover chooses the others, so that
+the slots of a round need few voters altogether. It begins where there is least choice, and prefers voters that granted
+the last time. When one of the chosen refuses or is silent, the rest are asked. A voter that is never asked has promised
+nothing: it knows the holder from its heartbeats, and any majority against the holder needs one that has promised.
+Source: Chvátal 1979 (greedy set cover); Gray & Cheriton 1989 (renewals batched by who is asked).
 """
 
 from collections import Counter

@@ -2,12 +2,12 @@
 
 Pure: claims in, votes out. A vote binds for VOTE_S from its giving; its holder stops HOLD_S after its asking, so
 clocks may differ by the ten seconds between. Two majorities of one team share a voter, which remembers. When a team
-changes, a majority of the old and one of the new may share nobody. A voter for which that is possible, until the old
-team's last votes have run out, votes on a condition: its vote counts once every majority of the old team has a member
+changes, a majority of the old and one of the new may share nobody. Until the old team's last votes have run out, a
+voter for which that is possible votes on a condition. Its vote counts once every majority of the old team has a member
 that votes for the same claim. Such a member is bound to nobody else now, and to this claimant from now on, so no lease
-by the old team is left, and none can come. Whether the member's own vote counts does not matter for that. Who cannot
-know what it promised itself, after a restart, abstains. Who renews has won its lease by these rules: such votes need no
-condition. A release by one that won by conditions alone says nothing about older holders.
+by the old team is left, and none can come. Whether the member's own vote counts does not matter for that. A voter that
+does not know its own promises, after a restart, abstains. A holder that renews has won its lease by these rules, so
+votes for renewals need no condition. A release by one that won by conditions alone says nothing about older holders.
 
 An epoch is the wall clock's second, or one more than the highest seen: it grows also when a whole network restarts.
 Source: Gray & Cheriton 1989 (leases); the majority rule as in Paxos, Lamport 1998; of two teams as in Raft's joint
@@ -70,7 +70,7 @@ class Voter:
     def set_teams(self, now: Now, teams: Mapping[Slot, Team]) -> list[Slot]:
         """Take the live owners of every slot that may concern this node; return the slots whose team changed.
 
-        What teams a slot had before it concerned us we do not know, and vote accordingly."""
+        The teams that a slot had before it concerned this node are unknown, and this node votes accordingly."""
         before = self._teams
         changed = [slot for slot in {**before, **teams} if before.get(slot) != teams.get(slot)] if before else []
         for slot in changed:
@@ -125,8 +125,8 @@ class Voter:
         return epoch <= max(self._epochs.get(slot, 0) + 1, now.wall + CLOCKS_S)
 
     def company(self, now: Now, slot: int) -> tuple[Team, ...] | None:
-        """Return the past teams which may have given the slot a holder that this voter's own memory does not show;
-        None where it abstains, since it may have voted for one itself."""
+        """Return the past teams that may have chosen a holder of the slot which this voter does not remember. None: it
+        abstains, since it may have voted for one itself before a restart."""
         if now.steady < self._abstain_until:
             return None
         past, team = self._past.get(slot, []), self.team(slot)

@@ -264,8 +264,9 @@ class Messenger:
         return host in self._hosts if peer is None else peer in members
 
     def _find_relayed(self, asker: NodeId, host: str, port: int) -> Contact | None:
-        """Members and, few at a time, clients are served, to endpoints of members that have answered there, anybody
-        may name any address, and to members behind NATs that this node introduces."""
+        """Return the contact of the member at an endpoint, to which this node relays an asker's bytes; None where it
+        does not. The member must have answered at that endpoint, since anybody may name any address, or be behind a NAT
+        and introduced by this node. Askers are members and, few at a time, clients."""
         members, now = self._core.members, self._clock()
         if not self._core.rules.policy.allows(host):
             return None
@@ -294,9 +295,10 @@ Way = Callable[[], Awaitable[bytes]]
 
 
 async def first_answer(ways: Sequence[Way], patience_s: float | None) -> tuple[bytes, int]:
-    """Return the answer that comes first and the number of its way, from 0; raises what the peer refused, or how the
-    last of at least one way failed. Without `patience_s` the next way is tried where the one before has failed, and
-    never beside it."""
+    """Return the first answer and the number of its way, from 0. Ways (at least one) are tried in their order.
+
+    `patience_s`: seconds until the next way starts beside a silent one; None: it starts only after the way before has
+    timed out. Any other error ends the search and is raised. Where all ways time out, the last timeout is raised."""
     heard: asyncio.Queue[tuple[bytes | RemoteError, int]] = asyncio.Queue()
 
     async def ask(way: Way, number: int) -> None:

@@ -1,8 +1,8 @@
 """Small messages travel in packets first; where those bring nothing, over the channel like all others.
 
 On a line that loses packets a TCP connection stalls for seconds, and a new one takes three round trips, each of which
-may be lost; a packet is repeated after one (`dht/protocol/message_questions.py`). Packets that stay unanswered do not
-hold a message up: after two of them the channel is asked as well, and whichever answers first counts.
+may be lost. A packet is repeated after one round trip (`dht/protocol/message_questions.py`). Packets that stay
+unanswered do not hold a message up: after two of them the channel is asked as well, and whichever answers first counts.
 """
 
 import asyncio

@@ -23,8 +23,8 @@ class PointRecords:
         self._finder, self._joined_on, self._clock, self._kick = core.finder, core.joined_on, clock, kick
 
     async def read(self, key: Key, most: int = 1) -> list[ValueRecord]:
-        """Return up to `most` records at a point, or as many as one lookup brings where these are more, one an author,
-        those of older members first; none where nobody answers within WITHIN_S. One lookup brings a few."""
+        """Return the records at a point, one an author, those of older members first; none where nobody answers within
+        WITHIN_S. At most `most` lookups are made, and each brings a few records, so there may be more than `most`."""
         found: dict[bytes, ValueRecord] = {}
         for skip in range(most):
             page = await self._page(key, skip)

@@ -28,6 +28,7 @@ from dht.reachability.evidence import ReachabilityEvidence
 from dht.transport.request_auth import WINDOW_S
 from dht.wire.contact import Endpoint, Family
 from dht.wire.heartbeat import Load
+from dht.wire.heartbeat_fit import why_left_out
 from dht.wire.invitation import InvitedBy, read_invited_by
 
 MOST_OFF_S = WINDOW_S / 2  # by a clock: signed requests pass, and not only just
@@ -106,7 +107,7 @@ class OverlayReport:
         now = self._clock()
         others = self._core.twin.warnings(now.steady) + self._core.clocks.warnings(now)
         waits = self._admission.warning() if self._admission is not None else ""
-        own = tuple(filter(None, (waits, self.why_refused())))
+        own = tuple(filter(None, (waits, self.why_refused(), self.heartbeat_warning())))
         return self._missing(now) + others + self._messenger.warnings() + own
 
     def why_refused(self) -> str:
@@ -124,6 +125,10 @@ class OverlayReport:
     def clock_warning(self) -> str:
         """Say that this machine's clock differs from its peers', and by how much; "" where it does not."""
         return next(iter(self._core.clocks.warnings(self._clock())), "")
+
+    def heartbeat_warning(self) -> str:
+        """Say what this node's heartbeats have no room for, and what helps; "" where they say everything."""
+        return why_left_out(self._core.own.left_out)
 
     def silent_members(self) -> tuple[SilentMember, ...]:
         """Return the near members that have not answered for a while; by a wrong clock of this machine all would seem

@@ -1,5 +1,5 @@
-"""The overlay of a running node, built of parts that each do one thing: the messenger asks and answers, the announcer
-and the two upkeeps keep heartbeats, strategy and role true, the lease service holds leases.
+"""The overlay of a running node, built of parts that each do one thing. The messenger asks and answers, the announcer
+and the two upkeeps keep heartbeats, strategy and role true, and the lease service holds leases.
 
 The means of transport are given, so the same class runs over sockets (`assembly.py`) and in the simulator.
 """

@@ -1,16 +1,17 @@
 """Spreads strategies that no packet tells of: by a digest a minute, and by a record in the key space.
 
-Packets carry versions already, so this matters to those who hear few of them: after an isolation, in a part of the
-network that is behind as a whole, or where the strategy has expired. Each minute one random live peer is asked for its
-version and digest, four where ours has expired. Whoever adopts a version sees to it that a few signed pointers to it
-lie at one point, and reads them at the start and after an isolation. A pointer is a hint: what it names is pulled and
-checked like anything else.
+Packets carry versions already, so this serves nodes that receive few of them. Such nodes were isolated, are in a part
+of the network that is behind as a whole, or have an expired strategy. Each minute one random live peer is asked for its
+version and digest, four where ours has expired. A node that adopts a version makes sure that a few signed pointers to
+it lie at one point of the key space. It reads such pointers at the start and after an isolation. A pointer is a hint:
+what it names is pulled and checked like anything else.
 
 Fetches strategies from peers that are ahead, and hands ours to those that are behind.
 
-Every packet names its sender's newest strategy; whoever sees a newer one, or another one of the same version, asks
-its sender for the chain from our newest on, and checks each version before it is adopted. A sender that is no live
-member here is asked at the address where it answered: a mistaken strategy may have made both forget each other.
+Every packet names its sender's newest strategy. Where that is newer than this node's, or another one of the same
+version, the node asks the sender for the chain from its own newest on. It checks each version before it adopts it. A
+sender that is no live member here is asked at the address where it answered: a mistaken strategy may have made both
+forget each other.
 """
 
 import asyncio

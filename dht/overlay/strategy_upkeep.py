@@ -27,7 +27,7 @@ from dht.overlay.strategy_dissemination import StrategyDissemination, StrategySy
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.network_rules import StrategyRules
-from dht.slot_set import encode_slots
+from dht.slot_set import encode_positions, encode_slots
 from dht.strategy.document import SignedStrategy, Strategy
 from dht.strategy.history import StrategyHistory
 from dht.wire.address_policy import AddressPolicy
@@ -57,8 +57,9 @@ class HeartbeatAnnouncer:
             bits, ready, leased = self._view.strategy.slot_bits, self._view.ready_peers.own, self._view.leases()
             if self._view.strategy.slot_bits == bits:
                 break
-        said = encode_slots(slot for slot in ready if slot < 1 << bits)
-        self._core.own.announce(ready=said, leased=encode_slots(leased), due=self._due, load=self.load, slot_bits=bits)
+        ready = frozenset(slot for slot in ready if slot < 1 << bits)
+        words = encode_slots(ready), encode_positions(leased, ready)
+        self._core.own.announce(*words, due=self._due, load=self.load, slot_bits=bits)
         self._kick()
 
 

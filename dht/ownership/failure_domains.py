@@ -21,9 +21,13 @@ YOUNG_MOST = 4  # of the 16 candidates of a slot
 
 
 class FailureDomains(NamedTuple):
-    """The domains of failure of a member: its operator ("" undeclared), its prefixes; and whether it is dual-stack,
-    and young, which families of address it has, none where nobody knows, and whether it is a stable machine in a
-    network that wants one of a slot's owners to be one."""
+    """The domains of failure of a member, and what else its choice as an owner depends on.
+
+    `operator`: "" where undeclared.
+    `blocks`: its address prefixes.
+    `families`: its families of address; none where unknown.
+    `is_dual`, `is_young`: whether it has both families, and joined lately.
+    `is_stable`: whether it is a stable machine, in a network that wants one among a slot's owners."""
 
     operator: str = ""
     blocks: frozenset[bytes] = frozenset()

@@ -19,8 +19,8 @@ from dht.wire.contact import Endpoint
 
 
 class OwnWord(Protocol):
-    """What this node says of itself in its heartbeats: its operator ("": none), whether it is a stable machine, and
-    where it is reached."""
+    """Describes this node as its heartbeats do: its operator ("": none), whether it is a stable machine, and its
+    endpoints."""
 
     operator: str
     stable: bool
@@ -71,11 +71,11 @@ class MemberDomains:
         return found
 
     def _own(self, strategy: Strategy, *, is_young: bool) -> FailureDomains:
-        reach, endpoints = AddressPolicy(strategy.declared_prefixes), self._own_word.endpoints()
-        basis = endpoints, reach, is_young
+        own, reach = self._own_word, AddressPolicy(strategy.declared_prefixes)
+        basis = own.operator, own.endpoints(), reach, is_young
         if basis != self._found_by:
-            self._found_by, own = basis, self._own_word
-            self._found = domains_of(own.operator, endpoints, reach, is_young=is_young, is_stable=own.stable)
+            self._found_by = basis
+            self._found = domains_of(*basis[:3], is_young=is_young, is_stable=own.stable)
         return self._found
 
     def last_old_day(self, strategy: Strategy) -> int | None:

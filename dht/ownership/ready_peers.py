@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from dht.keys import NodeId, Slot
 from dht.ownership.rendezvous import Placement
-from dht.slot_set import resize_inside, resize_overlapping
+from dht.slot_set import decode_positions, resize_inside, resize_overlapping
 from dht.wire.heartbeat import Load, VerifiedHeartbeat
 
 
@@ -26,8 +26,8 @@ class Announced(NamedTuple):
 
 
 class LastWord(NamedTuple):
-    """What a peer that may be silent by now said last: whether it is a stable machine, and of which slots all lay
-    there."""
+    """A peer's last report, though it may be silent by now: whether it is a stable machine, and the slots for which it
+    was ready."""
 
     is_stable: bool
     ready: frozenset[Slot]
@@ -66,8 +66,9 @@ class SlotAnnouncements:
 
     def _read(self, beat: VerifiedHeartbeat) -> Announced:
         said, bits = beat.heartbeat, self._slot_bits
-        ready = resize_inside(said.ready_slots, said.slot_bits, bits)
-        return Announced(ready, resize_overlapping(said.leased_slots, said.slot_bits, bits))
+        ready = said.ready_slots
+        leased = decode_positions(said.leased, ready, said.slot_bits)
+        return Announced(resize_inside(ready, said.slot_bits, bits), resize_overlapping(leased, said.slot_bits, bits))
 
     def _replace(self, peer: NodeId, said: Announced) -> frozenset[Slot]:
         """Note that a peer announces this from now on; return the slots for which it became, or is no longer, ready."""

@@ -23,10 +23,12 @@ class ShardPolicy:
 
 
 def spread_depth(pages: int, depth: int, documents: int, replicas: int, nodes: int, bounds: ShardPolicy) -> int:
-    """Return the depth that a site of so many pages should have; never less than `depth`, which it has.
+    """Return the spread depth d that a site of so many pages should have: 2**d places. It is never below its present
+    `depth`.
 
-    `documents`: of the whole network, each counted once; with `replicas` copies each on `nodes` nodes. A site that is
-    spread already was counted in one of its places alone, so it must exceed what it may by far to be spread further."""
+    `documents`: all documents of the network, each counted once; `nodes` nodes keep `replicas` copies of each. The
+    pages of a site that is already spread are an estimate from one of its places. So such a site goes deeper only when
+    it has AGAIN times the allowed pages."""
     if nodes < bounds.nodes or pages < bounds.pages:
         return depth
     most = bounds.share * documents * min(replicas, nodes) / nodes

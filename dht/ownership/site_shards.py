@@ -1,10 +1,10 @@
 """Says where the documents of a URL live: in one place, and for a while also where they lived before.
 
-Pure but for the view and the host records that it is given. Nearly every site lies in one place; a `spread` rule of the
-strategy with depth d puts a big one into 2**d, by the top bits of each path's hash, and where no such rule matches, its
-host record may. Document ids never change, so a site that is spread moves and is not fetched anew. Depths only grow:
-of two nodes that know differently, the one that says deeper is right, so a record moves one way only, and two nodes
-never forget it in favour of each other.
+Pure but for the view and the host records that it is given. Nearly every site lies in one place. A `spread` rule of the
+strategy with depth d puts a big one into 2**d places, by the top bits of each path's hash. Where no such rule matches,
+the site's host record may do so. Document ids never change, so a site that is spread moves and is not fetched anew.
+Depths only grow: of two nodes with different depths the deeper one is right. So a record moves one way only, and two
+nodes never drop it in favour of each other.
 """
 
 from collections.abc import Sequence

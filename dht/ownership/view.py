@@ -1,8 +1,8 @@
 """The view of one node: the members of its network and the owners of its slots, as far as this node has heard.
 
-Pure, but for the clock that it is given: members and strategy are read again at most once a second. What follows from
-them (placement, live owners, readiness) is computed slot by slot when asked for, and kept until something changes that
-concerns it; only the slots of this node's own neighbourhood are gone through when liveness changes there.
+Pure, but for the clock that it is given: members and strategy are read again at most once a second. Placement, live
+owners and readiness are computed slot by slot when asked for, and kept until a change concerns them. When liveness
+changes in this node's own neighbourhood, the view goes through the slots there and no others.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -174,8 +174,9 @@ class OverlayView:
         return self._owned
 
     def ready(self, slot: Slot) -> tuple[NodeId, ...]:
-        """Return who announces a slot as ready and is believed, sorted: its live candidates, and those that it had
-        before slots were resized lately, or would have if nobody were leaving. Anybody may announce anything."""
+        """Return, sorted, the peers whose announcement of a slot as ready counts. These are its live candidates, those
+        from before a recent change of slot size, and those that it would have if nobody were leaving. Anybody may
+        announce anything."""
         self._refresh_if_due()
         return self.ready_peers.of(slot)
 
@@ -258,7 +259,8 @@ class OverlayView:
         self.ready_peers.hear(heard)
 
     def _hear_farewells(self, members: Sequence[NodeId], live: frozenset[NodeId]) -> frozenset[NodeId]:
-        """Follow what few members say of their going; return who of them is away."""
+        """Read the farewells in the members' heartbeats, and return the members that are away after a farewell. In a
+        network of more than FEW_MEMBERS farewells are not read, and nobody counts as away."""
         if len(members) > FEW_MEMBERS:
             return frozenset()
         for peer in members:

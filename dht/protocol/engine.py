@@ -1,9 +1,8 @@
 """The engine runs the protocol without I/O: packets and time in, packets, events and the next call's time out.
 
-Pure: `now` and `rng` are arguments. Whoever drives it hands each datagram to `receive`, calls `poll` when `next_due` is
-reached and after any other call, and sends what both return. Nothing that arrives makes it raise: what is wrong is
-counted in `refused` by reason. Read self_heartbeat, digest_exchange and gossip for news; requester and value_finder for
-lookups.
+Pure: `now` and `rng` are arguments. Its driver hands each datagram to `receive`, calls `poll` when `next_due` is
+reached and after any other call, and sends the packets that both return. No datagram makes it raise: `refused` counts
+bad ones by reason. Read self_heartbeat, digest_exchange and gossip for news; requester and value_finder for lookups.
 """
 
 from collections import Counter
@@ -173,7 +172,8 @@ class ProtocolEngine:
         self._bootstrap.add(addresses, now, is_trusted=is_trusted)
 
     def remember(self, now: Now, heartbeats: Iterable[bytes]) -> None:
-        """Take heartbeats of an earlier run as members, live only if it was just now; they are asked soon."""
+        """Take the authors of an earlier run's heartbeats (raw bytes) as members, and ask them soon. They count as live
+        only where the heartbeat is recent enough."""
         self._intake.recall(now, heartbeats)
 
     def dropped(self, now: Now) -> list[VerifiedHeartbeat]:

@@ -1,7 +1,7 @@
 """Finds out which families of address work here: looks at the routes, and asks live peers over a silent family.
 
-Pure: `now` and `rng` are arguments. A node exchanges news with a peer over the first family that both have, so hours
-may pass without a packet in the other one, over which sites and peers of that family alone are to be reached.
+Pure: `now` and `rng` are arguments. A node exchanges news with a peer over the first family that both have. So hours
+may pass without a packet in the other family, though some sites and peers have that family alone.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """Gossip spreads heartbeats: it decides whom to tell, when, and what to make of those that come.
 
-Pure: `now` and `rng` are arguments. Every few seconds an exchange with a peer; earlier when there is news, so that a
-new peer or a change is known to all within seconds; at once to all, or to some, when the change is our own. A live peer
-that does not answer is asked again at once, then suspected (failure_detector.py).
+Pure: `now` and `rng` are arguments. The node exchanges news with a peer every few seconds, and earlier when there is
+news, so that it reaches all within seconds. A change of its own goes at once to all peers, or to some. A live peer that
+does not answer is asked again at once, then suspected (failure_detector.py).
 """
 
 from collections.abc import Callable, Iterable

@@ -110,8 +110,8 @@ class HeartbeatIntake:
             try:
                 opened = open_heartbeat_once(raw, rules.network, rules.policy, rules.puzzle_bits)
                 author, peer, sent_at = opened.heartbeat.public_key, opened.contact.node_id, opened.heartbeat.sent_at
-                # One of the future that others pass on tells its author's clock where this node knows nobody yet, since
-                # its only contact cannot show which of their two clocks is wrong.
+                # A heartbeat of the future that a peer passes on shows its author's clock. It counts only while this
+                # node has no members: its only contact cannot show which of their two clocks is wrong.
                 if author == sender or (sent_at > ahead and not len(members)):
                     self._clocks.sent(peer, sent_at, now)
                 check_time(opened, now, rules.graces)

@@ -1,11 +1,12 @@
 """Nodes behind NATs are reached by UDP hole punching: an introducer tells them who wants to reach them.
 
 Pure: `now` is an argument. A NAT lets a packet in only where its host has sent one out. So a node behind one registers
-with a few introducers, members that anybody reaches, and repeats that before its NAT forgets them. Who wants to reach
-the node sends it the packet all the same, which opens the asker's own NAT, and asks an introducer; the introducer tells
-the node where the asker's packets come from; the node sends something there, which opens its NAT. Then the repeated
-packet gets through. Source: Ford, Srisuresh, Kegel 2005, Peer-to-Peer Communication Across Network Address
-Translators. An introducer sends one packet for each that comes, to nodes that asked for it, and so does the node.
+with a few introducers, members that anybody reaches, and repeats that before its NAT forgets them. An asker sends the
+node its packet all the same, which opens the asker's own NAT, and asks an introducer. The introducer reports to the
+node the address from which the asker's packets come. The node sends a packet there, which opens its NAT. Then the
+asker's repeated packet gets through. Source: Ford, Srisuresh, Kegel 2005, Peer-to-Peer Communication Across Network
+Address Translators. An introducer sends one packet for each that comes, to nodes that asked for it, and so does the
+node.
 """
 
 from dht.clock import Now
@@ -112,7 +113,12 @@ class Introductions:
         return self._guest(now, peer) is not None
 
     def introduce(self, now: Now, packet: Packet, body: Introduce, source: Address) -> Introduced:
-        """Tell a node behind a NAT who wants to reach it, or register it."""
+        """Answer an introduction request: pass it on to its target, or register the asker where the target is the asker
+        itself.
+
+        `packet`: the request, by whose key the asker is known. `source`: the address from which it came. The answer
+        reports whether this was done: not for a target that is unregistered or of another address family, nor above the
+        rate limits."""
         asker = node_id_of(packet.public_key)
         if not self._one.take(asker, now.steady) or not self._all.take("", now.steady):
             return Introduced(False)

@@ -153,5 +153,6 @@ class MessageAnswers:
 
 
 def _token(parts: tuple[bytes, ...]) -> bytes:
-    """What only those know who have a part: the first bytes of the seal, which are random."""
+    """Return the first bytes of the seal; they are random, so only a node that has a part of the message can repeat
+    them."""
     return parts[0][:TOKEN_BYTES] if parts else b""

@@ -1,9 +1,9 @@
 """Small messages are asked in packets, for a line that loses some: what does not come is asked for again.
 
-Pure: `now` is an argument. TCP waits for a lost packet at least 200 ms and then twice as long each time; a datagram is
-repeated after the peer's own round trip (RFC 6298's estimate, as everywhere here), and what has come need not come
-again: the question is repeated with a bit for each part that is there (selective acknowledgement, RFC 2018). The asker
-drives all of it, and backs off while nothing comes.
+Pure: `now` is an argument. TCP waits for a lost packet at least 200 ms and then twice as long each time. A datagram is
+repeated after the peer's own round trip (RFC 6298's estimate, as everywhere here). The repeated question has a bit for
+each part that has arrived, which need not come again (selective acknowledgement, RFC 2018). The asker drives all of it,
+and backs off while nothing comes.
 """
 
 from collections.abc import Callable

@@ -28,9 +28,12 @@ from dht.wire.packets import Packet, PacketHeader, PacketKind, decode_packet, is
 class StrategyRules(NamedTuple):
     """Holds what a strategy asks of one node's protocol; `policy` follows from its declared prefixes.
 
-    No members are nodes that are `blocked`, that have less than `puzzle_bits` of work behind them, that are silent for
-    longer than their grace, that `inviters` have put out, and those that are `gone`: the latter by all that they sent
-    until an instant (wall time)."""
+    Nodes are no members for any of these reasons:
+    - they are `blocked`;
+    - their ids have less than `puzzle_bits` of work behind them;
+    - they have been silent for longer than their grace (`graces`);
+    - `inviters` has revoked their invitation;
+    - they are `gone`: their heartbeats until that instant (wall time) do not count."""
 
     version: int
     digest: bytes
@@ -111,6 +114,7 @@ class PacketFilter:
 
 @lru_cache(maxsize=4096)
 def _subscriber(host: str) -> bytes:
-    """Whose address it is, for the rate limit: an IPv6 address stands for its /64, which one subscriber has whole."""
+    """Return the address block that counts as one subscriber for the rate limit: an IPv4 address, or the /64 of an IPv6
+    address."""
     packed = pack_host(host)
     return packed[:8] if len(packed) == 16 else packed

@@ -83,8 +83,8 @@ def _nothing(now: Now, packet: Packet | None, body: Body | None) -> None:
 class PendingRequests:
     """Holds the open requests by transaction; repetitions share one, so a late first answer still counts.
 
-    The last that were given up, or repeated before their answer came, are remembered too: another answer after all
-    shows that the peer is there, and how long to wait for it from now on.
+    It also remembers the last requests that it gave up, or repeated before their answer came. A late answer shows that
+    the peer is there, and how long to wait for it from now on.
     """
 
     def __init__(self) -> None:

@@ -21,6 +21,7 @@ from dht.rate_limit import remember
 from dht.wire.contact import Address, Endpoint, Family
 from dht.wire.farewell import Farewell, sign_farewell
 from dht.wire.heartbeat import Heartbeat, Load, pack_endpoint, sign_heartbeat
+from dht.wire.heartbeat_fit import fit
 
 LEAST_S = 1.0  # between two heartbeats, whatever changes; also keeps sequences behind the clock
 WITNESSES = 5  # the last peers, per family, whose word about our address counts
@@ -61,7 +62,8 @@ class SelfHeartbeat:
         member: bool,
     ) -> None:
         self.public_key = identity.public_key
-        self.operator, self.stable = config.operator, config.stable  # who runs this node, and on what, as it declares
+        self.operator, self.stable = config.operator, config.stable  # who runs this node, and on what, as peers hear it
+        self.left_out: tuple[str, ...] = ()  # fields of which the newest heartbeat has no room for all
         self._identity = identity
         self._rules = rules
         self.config = config
@@ -90,9 +92,10 @@ class SelfHeartbeat:
         return self._identity.node_id[:4] + self._sequence.to_bytes(4, "big")
 
     def announce(
-        self, *, ready: bytes, leased: bytes, due: int, load: Load | None = None, slot_bits: int | None = None
+        self, ready: bytes, leased: bytes, *, due: int, load: Load | None = None, slot_bits: int | None = None
     ) -> None:
-        """Say this in the next heartbeats; `ready` and `leased` are encoded sets of 2**slot_bits slots."""
+        """Say this in the next heartbeats; `ready` is an encoded set of 2**slot_bits slots, `leased` one of positions
+        within it."""
         bits = self.says.slot_bits if slot_bits is None else slot_bits
         load = load or self.says.load
         self._say(self.says._replace(ready=ready, leased=leased, due=due, load=load, slot_bits=bits))
@@ -152,7 +155,8 @@ class SelfHeartbeat:
         self._say(self.says._replace(invited_by=invited_by))
 
     def doubt(self, families: frozenset[Family]) -> None:
-        """Take the next witness's word alone for the addresses of these families: this machine has other ones now."""
+        """Discard earlier reports of this node's addresses in these families, because the machine has other addresses
+        now: the next report alone decides."""
         self._doubted |= families
         self.stir()
 
@@ -206,9 +210,11 @@ class SelfHeartbeat:
         self._sequence = self._next_sequence(now)
         ends = now.wall + self._rules.graces.of(self.stable)
         who_when_and_where = self.public_key, self._sequence, now.wall, ends, endpoints, self.stable, self._member
-        heartbeat = Heartbeat(*who_when_and_where, operator=self.operator, **self.says._asdict())
+        wanted = Heartbeat(*who_when_and_where, operator=self.config.operator, **self.says._asdict())
+        heartbeat, self.left_out = fit(wanted, self.left_out)
+        changed = self._changed or heartbeat.operator != self.operator
+        self.operator, self._changed, self._sent = heartbeat.operator, False, now.steady
         self.raw = sign_heartbeat(self._identity, heartbeat, self._rules.network)
-        changed, self._changed, self._sent = self._changed, False, now.steady
         return changed
 
     def claim(self) -> MembershipClaim:

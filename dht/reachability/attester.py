@@ -1,9 +1,9 @@
 """The attester reaches the nodes that ask for it, and names them in this node's heartbeats.
 
 A node that wants to be a member asks its six attesters (attester_order.py). Each of them reaches the asker at the
-addresses in its heartbeat, by datagram from a new port and by connection, and not through a relay; behind a NAT by
-introduction. An asker can cause few such attempts, and only at its own endpoints. A silent member that lost names
-cannot ask: others name it until it is back.
+addresses in its heartbeat, by datagram from a new port and by connection, never through a relay. It reaches an asker
+behind a NAT by introduction. An asker can cause few such attempts, and only at its own endpoints. A silent member that
+lost names cannot ask: others name it until it is back.
 
 Checks what somebody who wants to be named shows of its invitation; every attester does, and nobody else need.
 
@@ -264,8 +264,9 @@ NONE = "asks without an invitation, and this network is by invitation; ask a mem
 def check_invitation(
     opened: VerifiedHeartbeat, shown: bytes, admission: MemberAdmission, network: bytes, wall: float
 ) -> OpenedInvitation | None:
-    """Return the invitation of an asker, None where it has none and needs none. Who has been a member by the same
-    invitation needs no one who may still invite; while this node joins, it believes nobody's word for that."""
+    """Return the invitation of an asker, None where it has none and needs none. A member that came by the same
+    invitation may stay though its inviter lost the right to invite. While this node joins, it cannot know the members,
+    so this exception does not hold. Raises BadMessage where the invitation is missing, unsound, refused or used up."""
     beat, peer, inviters = opened.heartbeat, opened.contact.node_id, admission.inviters
     says_as_before = admission.invited_by(peer) == beat.invited_by
     was_in = says_as_before and admission.is_member(peer) and not admission.is_joining

@@ -1,8 +1,8 @@
 """Finds out whether strangers reach this node, and helps others to find it out about themselves.
 
-The node asks a peer over a connection of the family in question (`ProbeMe`); that peer has a third node, to which the
-first never sent anything, knock at the address from which the request came (`Probe`), by datagram and by connection.
-Nobody can have another address than its own probed by its first peer; what a peer may ask of a third is rare, small,
+The node asks a peer over a connection of the family in question (`ProbeMe`). That peer has a third node, to which the
+first never sent anything, knock at the address from which the request came (`Probe`). It knocks by datagram and by
+connection. A node can have only its own address probed by its peer. A peer's requests to a third node are rare, small,
 and only for addresses that the network allows. Where there is no third, the peer itself knocks, from new ports.
 
 Where nobody gets through, the node has members introduce it, and asks once more: whoever probes it then is introduced.

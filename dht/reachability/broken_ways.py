@@ -35,11 +35,12 @@ class BrokenWays:
         return peer in self._failing
 
     def is_silent(self, peer: NodeId, now: float) -> bool:
-        """Tell whether a peer let somebody wait lately, as one that froze does, and is no good as a relay."""
+        """Return whether a peer left a question unanswered during the last SILENT_S seconds, so that other relays come
+        first."""
         return now < self._silent.get(peer, now)
 
     def silent(self, peer: NodeId, now: float) -> None:
-        """Note that nothing came from a peer, or through it while another relay brought the answer."""
+        """Note that a peer did not answer, or that nothing came through it while another relay brought the answer."""
         remember(self._silent, peer, now + SILENT_S, LIMIT)
 
     def answered(self, peer: NodeId) -> None:

@@ -1,16 +1,16 @@
 """Weighs what peers report of this node's address of one family: whether packets and connections of strangers arrive.
 
 Pure: `now` is steady seconds. A node cannot see its own NAT or firewall. It asks up to three peers in a round, and asks
-again now and then and whenever its address changed. One peer's report that it got through is enough, since nobody else
-can answer in this node's name; that nothing gets through takes two, or all whom there are to ask. What one and the same
-node dialled counts once, whoever reports it: it may be that node alone which does not hear this one.
+again now and then and whenever its address changed. One report of success is enough, since nobody else can answer in
+this node's name. The verdict that nothing gets through needs two reports, or those of all peers that it can ask.
+Reports of attempts by the same dialling node count once: perhaps only that node cannot reach this one.
 
 Decides whether this node takes part in the network, as a member that others count on, or stays a client.
 
-Pure: values in, a decision out. Who cannot be reached must not stand in anybody's tables, so a node that has to find
-its address out stays quiet until a peer got through to it. Where nobody can say, it takes part: a network of one works.
-A node whose operator says where it is reached takes part whatever peers say: their word must not silence it. One that
-the network file names as a first contact does not wait for their word: else nobody could ask anybody.
+Pure: values in, a decision out. An unreachable node must not stand in anybody's tables. So a node that has to find its
+address out stays quiet until a peer got through to it. Where nobody can say, it takes part: a network of one works. A
+node whose operator says where it is reached takes part whatever peers say: their word must not silence it. One that the
+network file names as a first contact does not wait for their word: else nobody could ask anybody.
 """
 
 from collections.abc import Callable, Mapping

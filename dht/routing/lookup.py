@@ -2,9 +2,9 @@
 
 Pure: answers in, contacts to ask out. Up to α requests are open at once and each answer frees its place at once; there
 are no rounds that wait for their slowest. A request that takes longer than usual stays open but no longer counts, and
-whoever comes after the nearest k is asked in its stead: should it be dead, its successor has answered by then. So a
-dead contact costs its timeout once, not once for each that follows. Contacts of a family that we lack are not asked
-but count.
+the contact after the nearest k is asked in its stead. Should the slow one be dead, its successor has answered by then.
+So a dead contact costs its timeout once, not once for each that follows. Contacts of a family that we lack are not
+asked but count.
 """
 
 from bisect import bisect_left, insort

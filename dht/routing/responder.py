@@ -1,7 +1,7 @@
 """The responder answers FIND, GET and PUT: nearest contacts, small records, and the token that a PUT needs.
 
-Pure: `now` is an argument. No answer is longer than its question. A token proves that its bearer gets what is sent to
-its address: a hash, keyed by a secret of this node, of key, address and a period of five minutes.
+Pure: `now` is an argument. No answer is longer than its question. A token proves that its bearer gets packets that are
+sent to its address. It is a hash, keyed by a secret of this node, of key, address and a period of five minutes.
 """
 
 from collections.abc import Iterable

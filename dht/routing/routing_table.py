@@ -6,10 +6,10 @@ that fails is demoted (not handed out), then replaced when somebody waits for it
 isolation everybody is still here. Source: Maymounkov & Mazières 2002.
 
 The rest of that package stays out, with its network, storage, crawls and table. Its `set()` answers True when every
-store timed out; its table's `find_neighbors` gave the exact k nearest of what the table held in 5 to 95 % of cases,
-since it stops at the first k that it meets; and it evicts at the first lost packet. Its buckets note `time.monotonic`
-when they are made; nothing here reads it. tests/dht/routing holds `closest` against a full sort of the table, and who
-is admitted, in which order, and who is replaced against bare buckets of the package.
+store timed out, and it evicts at the first lost packet. Its table's `find_neighbors` stops at the first k that it
+meets, so only 5 to 95 % of its answers were the exact k nearest. Its buckets note `time.monotonic` when they are made;
+nothing here reads it. tests/dht/routing holds `closest` against a full sort of the table, and who is admitted, in which
+order, and who is replaced against bare buckets of the package.
 
 The estimator learns how long answers take, and so how long to wait for one before asking again.
 

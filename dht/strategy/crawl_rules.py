@@ -18,7 +18,8 @@ REMEMBERED_HOSTS = 4096  # of which the rules that may match are kept: 0.5 kB ea
 
 @dataclass(frozen=True, slots=True)
 class RuleDecision:
-    """What the strategy says of a URL. `rule` counts from 1; 0: no rule matched, its owners crawl it."""
+    """The decision of the strategy's rules about one URL. `rule` counts from 1; 0: no rule matched, its owners crawl
+    it."""
 
     action: Action
     rule: int

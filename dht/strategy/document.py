@@ -1,9 +1,9 @@
 """The strategy document: what a master used to decide, signed by publishers and in force until the next version.
 
 Pure: values and their codec; `validation.py` says whether one may be accepted, `history.py` keeps them.
-What is signed are the document's bytes as they stand in the file, so an older node and a newer one, or two JSON
-libraries, never disagree about them: an older node verifies, keeps and passes on what it does not understand, goes by
-the rest, and says so. Sources: Li Wei 2006 (fields, first-match rules); TUF (thresholds, chain).
+Publishers sign the document's bytes as they stand in the file, so two releases or two JSON libraries never disagree
+about them. An older node verifies, keeps and passes on fields that it does not understand, goes by the rest, and
+reports those fields. Sources: Li Wei 2006 (fields, first-match rules); TUF (thresholds, chain).
 """
 
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from dht.errors import BadStrategy
+from dht.wire.heartbeat import LAPTOP_GRACE_S, STABLE_GRACE_S
 
 DOMAIN = b"dse strategy"
 MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
@@ -30,9 +31,9 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `host`: exact, or "*.suffix" for a domain and all below it. `pattern`: RE2, searched in the whole URL.
     `slots`: first and last slot, inclusive. `prefer` goes with `peer`: that node crawls it wherever it is a live owner.
-    `spread` goes with `depth`: pages of the site lie in 2**depth places of the key space. A rule of a newer version,
-    which has an action or a condition that this one does not know, is "unknown": it keeps its number and matches
-    nothing, because a rule without one of its conditions would match too much.
+    `spread` goes with `depth`: pages of the site lie in 2**depth places of the key space. A rule with an action or a
+    condition that this release does not know is "unknown". It keeps its number and matches nothing, because a rule
+    without one of its conditions would match too much.
     """
 
     action: Action | Literal["unknown"] = "owners"
@@ -76,7 +77,7 @@ class Gone(msgspec.Struct, frozen=True):
 class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     """One version of the document. Instants are Unix seconds. `previous` is the digest of version - 1, hex.
 
-    What a newer version adds is not in it; `unknown_parts` names that."""
+    Fields that a newer release adds are not in it; `unknown_parts` names them."""
 
     network: str  # the network id, hex
     version: int
@@ -94,8 +95,8 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     max_delay_s: float = 60.0
     balance_queue: int = 200  # Li Wei's N: URLs due at a node from which on its work is worth sharing
     balance_ratio: float = 1.5  # his α: how many times the least busy one's due work; benchmarks.balance shows others
-    stable_grace_s: int = 43_200  # silence after which a server's slots go to others
-    laptop_grace_s: int = 259_200  # the same for a machine that sleeps at night and over weekends
+    stable_grace_s: int = int(STABLE_GRACE_S)  # silence after which a server's slots go to others
+    laptop_grace_s: int = int(LAPTOP_GRACE_S)  # the same for a machine that sleeps at night and over weekends
     puzzle_bits: int = 0  # work behind an identity: leading zero bits; open networks ask for 16 and more
     min_age_days: int = 0  # younger members do not vote, and their copies do not count, where older ones are
     blocked: tuple[str, ...] = ()  # node ids, hex: nobody speaks with them

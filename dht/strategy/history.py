@@ -116,8 +116,8 @@ class StrategyHistory:
     def puzzle_bits(self, now: Now) -> int:
         """Return how many bits of work identities must have behind them.
 
-        More than before is asked for only when it has been in force for the longest grace: who was a member before has
-        been heard of since, or is none any more."""
+        A raised demand counts only once it has been in force for the longest grace. By then each earlier member has
+        sent a heartbeat since, or is a member no longer."""
         current = self.current(now)
         before = self.current(now._replace(wall=now.wall - current.laptop_grace_s))
         return min(current.puzzle_bits, before.puzzle_bits)
@@ -214,7 +214,7 @@ class StrategyHistory:
                 yield f"{lacks} since {day}, which this version of dse-node lacks: upgrade now"
 
     def _trusted(self, version: int) -> Publishers:
-        """Who must sign a version: the publishers that the one before names."""
+        """Return the publishers that must sign a version: those that the version before names."""
         if version == 1:
             return self._network.publishers
         before = self._chain[version - 2][1]

@@ -1,8 +1,8 @@
 """Nodes prove their keys by TLS certificates that they sign themselves, without authorities.
 
-A node's certificate is self-signed and carries its Ed25519 key; whoever connects computes the node id of that key
-and leaves before the first byte of a request if it is not the one expected. TLS 1.3 only. This file wraps
-`cryptography` and `ssl`; the check is called by aiohttp's connector right after every handshake, through a proxy too.
+A node's certificate is self-signed and carries its Ed25519 key. A client computes the node id of that key, and leaves
+before the first byte of a request if it is not the expected one. TLS 1.3 only. This file wraps `cryptography` and
+`ssl`; the check is called by aiohttp's connector right after every handshake, through a proxy too.
 """
 
 import asyncio

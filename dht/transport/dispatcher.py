@@ -1,7 +1,7 @@
 """The dispatcher finds the handler of each message by its name, and bounds its answer.
 
-One question may come by several ways at once, in packets, directly and through relays, because its asker hedges. What
-only reads is then worked on once, and each way gets the same answer.
+One question may come by several ways at once, in packets, directly and through relays, because its asker hedges. The
+dispatcher then works once on a question that only reads, and gives each way the same answer.
 """
 
 import asyncio

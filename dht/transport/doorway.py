@@ -1,10 +1,10 @@
 """The doorway says who may stay connected at a port: members have places that strangers cannot take.
 
 Anybody may connect, and who is a member is known only once a connection has proved its peer. So strangers share a
-bounded number of places, and where these are taken the one that came first leaves, of the block of addresses (/24 or
-/64) that has most: a flood turns itself out, and who proves itself within a moment is served. Addresses at which
-members are reached, and connections that proved a member, have all other places. On the web a caller proves itself by
-a whole request header. There the reserved places are for this machine and for the owner's proxies.
+bounded number of places. Where these are taken, a stranger leaves: the one that came first, of the block of addresses
+(/24 or /64) that has most. So a flood turns itself out, and a stranger that proves itself within a moment is served.
+Addresses at which members are reached, and connections that proved a member, have all other places. On the web a caller
+proves itself by a whole request header. There the reserved places are for this machine and for the owner's proxies.
 
 Pure: times are arguments; who has to leave is told to do so.
 """
@@ -38,9 +38,14 @@ WEB = Bounds(1024, 768, 128)  # a campus may share one address
 
 @dataclass(eq=False, slots=True)
 class Visitor:
-    """One connection. `leave` closes it; `is_gone` tells whether it is closed; `is_member`: whether it proved one, or
-    comes from where one is reached; `has_proved`: whether it has said who it is; `is_own`: whether it comes from this
-    machine or from a proxy of its owner: then no bound for one address holds, and it always finds a place."""
+    """One connection.
+
+    `leave` closes it.
+    `is_gone` returns whether it is closed.
+    `is_member`: whether it proved a member, or comes from an address of one.
+    `has_proved`: whether it has proved its identity.
+    `is_own`: whether it comes from this machine or from a proxy of its owner. No bound for one address holds for it,
+    and it always finds a place."""
 
     host: str
     since: float
@@ -92,9 +97,10 @@ class Doorway:
         return not visitor.is_own and sum(v.host == visitor.host for v in self._visitors) >= self._bounds.of_one
 
     def _turn_out(self, visitor: Visitor) -> bool:
-        """Close for a visitor the stranger that came first, of its own address where that has too many, else of the
-        block that has most; those who have said who they are go last. Where there is no stranger, it is a member that
-        has not said so; and what comes from this machine turns out anybody."""
+        """Make room for a visitor: close the stranger that came first, of the visitor's address where that has too
+        many, else of the block that has most. Strangers that proved their identity go last. Where there is no stranger,
+        a member displaces a visitor without proof, and a visitor from this machine any other. Return whether one was
+        closed."""
         host = visitor.host if self._is_crowded(visitor) else ""
         near = [v for v in self._visitors if not host or v.host == host]
         strangers = [v for v in near if not v.is_member]

@@ -1,10 +1,10 @@
 """Long bodies leave in pieces and give way to what is small.
 
 A line that is filled keeps queries, heartbeats and all else of the household waiting, and its own acknowledgements.
-The kernel measures for each connection how fast its bytes arrive, how long packets take, and the least that they took:
-so much of a long body is under way at once that it waits in queues for TARGET_S. Repair, hand-overs and what the crawl
-writes are slow on a slow line, and answers are not; nobody has to know how fast the line is. Where the kernel does not
-tell, nothing is held back. Sources: RFC 6817 (LEDBAT); Cardwell and others 2016 (BBR).
+The kernel measures for each connection how fast its bytes arrive, how long packets take, and the least that they took.
+From this follows how much of a long body may be under way at once, so that it waits in queues for TARGET_S. Repair,
+hand-overs and what the crawl writes are slow on a slow line, and answers are not; nobody has to know how fast the line
+is. Where the kernel does not tell, nothing is held back. Sources: RFC 6817 (LEDBAT); Cardwell and others 2016 (BBR).
 """
 
 import asyncio
@@ -30,8 +30,12 @@ INFO = struct.Struct("=16xI4xI40xI72xII8xQ")
 
 
 class LineState(NamedTuple):
-    """What the kernel says of a connection: bytes under way or waiting here, bytes that arrive a second (0: unknown),
-    round trip, the least of it, and bytes of a segment."""
+    """The kernel's measurements of one connection.
+
+    `under_way`: bytes sent and not acknowledged, or waiting here.
+    `rate`: bytes that arrive a second; 0: unknown.
+    `rtt_s`, `least_s`: the round trip, and the least round trip so far.
+    `segment`: bytes of a TCP segment."""
 
     under_way: int
     rate: float
@@ -56,7 +60,7 @@ def room_of(state: LineState) -> int:
 
 
 def _nothing() -> None:
-    """What follows a piece where nobody waits for it."""
+    """Do nothing: the default call after each piece of a body."""
 
 
 class GivingWay:
@@ -106,7 +110,7 @@ class _Pieces(BytesPayload):
 
 
 def _told_of(transport: asyncio.BaseTransport | None) -> LineState | None:
-    """What the kernel says of a connection; None where it says nothing."""
+    """Return the kernel's measurements of a connection; None where the kernel gives none."""
     sock = transport.get_extra_info("socket") if transport is not None else None
     if sock is None or not hasattr(socket, "TCP_INFO"):
         return None

@@ -2,7 +2,7 @@
 
 Between two nodes behind NATs there is one pair of ports only that both NATs let through, so one connection has to do
 for everything. A frame is its length (4 bytes, big-endian) and a msgpack array: number of the question, status (0 asks,
-else as in HTTP), message name, body. Who is at the other end is proved before a link is made (`peer_links.py`).
+else as in HTTP), message name, body. The identity of the other end is proved before a link is made (`peer_links.py`).
 """
 
 import asyncio

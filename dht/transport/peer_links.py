@@ -1,10 +1,10 @@
 """Opens links to peers behind NATs by TCP hole punching, and accepts theirs.
 
-Both ends dial each other from the ports on which they listen: what each sends first opens its own NAT, and what comes
-then is let in (Ford, Srisuresh, Kegel 2005, section 4: simultaneous open). An introducer tells the asked end that it
-is time. Whoever opens says so by one byte (OPENS). The asked end says DIALS and its id, since its dial may come as any
-other connection to the port where the opener listens, and then AGREES; it is the TLS server. Where both open at once
-the lower id goes on. Inside TLS the opener proves its key by a signed frame.
+Both ends dial each other from the ports on which they listen. The first packet of each opens its own NAT, so that
+packets of the other come in (Ford, Srisuresh, Kegel 2005, section 4: simultaneous open). An introducer tells the asked
+end that it is time. The opener sends one byte (OPENS). The asked end sends DIALS and its id, since its dial may arrive
+like any other connection at the opener's port. Then it sends AGREES; it is the TLS server. Where both open at once the
+lower id goes on. Inside TLS the opener proves its key by a signed frame.
 """
 
 import asyncio

@@ -2,10 +2,10 @@
 
 One has IPv4 only and the other IPv6 only, or both are behind NATs through which no hole can be punched.
 
-A relay is asked by HTTP CONNECT on the peers' port, in plain; TLS then runs end to end through it, so it learns who
-talks to whom and how much, and can do no more than stop. It connects to endpoints at which a member has answered it
-only, for known members only, passes nothing on but what begins as TLS does, and bounds bytes, time and
-tunnels. A peer behind a NAT that it introduces it has dial itself. This file reads and writes sockets; nothing is
+A peer asks a relay by HTTP CONNECT on the peers' port, in plain; TLS then runs end to end through it. So the relay
+learns who talks to whom and how much, and can do no more than stop. It connects only known members, and only to
+endpoints at which a member has answered it. It passes on only streams that begin as TLS does, and bounds bytes, time
+and tunnels. A peer behind a NAT that it introduces it has dial itself. This file reads and writes sockets; nothing is
 parsed but the head.
 """
 
@@ -49,7 +49,7 @@ HaveDial = Callable[[Contact], Awaitable[socket.socket]]
 
 
 class Tunnel:
-    """What one asker has of a relay; it begins when the peer is connected."""
+    """One asker's connection through a relay to a peer; it begins when the peer is connected."""
 
     def __init__(self, client: socket.socket, clock: Clock) -> None:
         self._ends, self._clock = [client], clock
@@ -148,7 +148,8 @@ class Relay:
             self._open.pop(asker, None)
 
     def _authorise(self, head: bytes) -> tuple[NodeId, Endpoint]:
-        """Who asks, and to where; raises DseError or ValueError where that is not proved."""
+        """Read the signed head of a CONNECT; return the asker and the endpoint that it wants. Raises DseError or
+        ValueError where the head is unsound or the signature does not prove the asker."""
         first, *lines = head.decode("ascii").split("\r\n")
         method, path, _ = first.split(" ")
         fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}

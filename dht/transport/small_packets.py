@@ -1,7 +1,7 @@
 """Keeps the packets of connections small, so that a line which eats large ones lets them through.
 
 Where a tunnel on the way takes less than an Ethernet frame and nobody says so, connections come about and then stall
-with the first large answer. What the end that dials allows is what both ends send.
+with the first large answer. The limit that the dialling end sets holds for packets of both ends.
 """
 
 import ipaddress

@@ -39,7 +39,10 @@ class TlsChannel:
         self._client = TlsClient(identity, network, clock, rng, families, hear_time)
 
     async def run(self, answerer: Answerer, find_relayed: FindRelayed, reach: Reach, is_member: IsMember) -> None:
-        """Answer until cancelled, then close every connection. Raises LocalError where a port cannot be used."""
+        """Answer peers until cancelled, then close every connection. Raises LocalError where a port cannot be used.
+
+        `answerer` answers each message. `find_relayed` finds the peer to which this node relays an asker's bytes.
+        `reach` has a peer behind a NAT dial a port of this node. `is_member` distinguishes members from strangers."""
         try:
             await self._server.run(answerer, find_relayed, reach, is_member)
         finally:

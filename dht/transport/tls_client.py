@@ -213,7 +213,8 @@ class TlsClient:
         return header
 
     def _turn(self, route: Route) -> AbstractAsyncContextManager[None]:
-        """What is asked through a relay waits for its turn."""
+        """Return a context in which a question may be asked: one through a relay waits there until fewer than
+        TUNNELS_TO_ONE others go to that peer."""
         if route.relay is None:
             return nullcontext()
         ends = route.relay.node_id, route.peer.node_id
@@ -248,7 +249,8 @@ def _authority(endpoint: Endpoint) -> str:
 
 
 def _postponing(silence: asyncio.Timeout, timeout_s: float) -> Moved:
-    """What is called when bytes have moved."""
+    """Return a function to call when bytes have moved. It postpones the timeout to `timeout_s` from then, but never
+    beyond LONGER times `timeout_s` from now."""
     loop = asyncio.get_running_loop()
     ends = loop.time() + LONGER * timeout_s
 

@@ -1,9 +1,9 @@
 """The server is the answering end of the TLS channel: one TCP listener a family on the peers' port.
 
-The first byte of a connection says what it is: 0x16 begins a TLS handshake and goes to aiohttp's server protocol,
-"C" a CONNECT for the relay, "L" and "D" a link, anything else is closed. A request proves its sender before its body is
-read; who proves nothing within PROVE_S is disconnected. Bodies, connections, requests a peer and bytes in memory are
-bounded.
+The first byte of a connection shows its kind. 0x16 begins a TLS handshake and goes to aiohttp's server protocol, "C"
+begins a CONNECT for the relay, "L" and "D" a link. Any other connection is closed. A request proves its sender before
+its body is read; who proves nothing within PROVE_S is disconnected. Bodies, connections, requests a peer and bytes in
+memory are bounded.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What goes over the network, byte by byte?
+"""Defines the bytes that nodes exchange over the network.
 
 Contacts, heartbeats, packets and value records. Pure. Read contact, then packets.
 """

@@ -1,7 +1,7 @@
 """The address policy says which addresses may stand in a peer's contact, and which are one subscriber's.
 
-Pure: values only. A contact is something that strangers make us send datagrams to, so loopback and private addresses
-pass only inside prefixes that the strategy declares, or where the whole network runs on one machine (`allow_private`).
+Pure: values only. Strangers can make this node send datagrams to a contact. So loopback and private addresses pass only
+inside prefixes that the strategy declares, or where the whole network runs on one machine (`allow_private`).
 """
 
 import ipaddress

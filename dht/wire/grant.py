@@ -1,9 +1,9 @@
 """A grant: voters' signatures that say who may write in a slot, under which epoch, and from when until when.
 
-Pure: values only. What is written under a lease refers to a grant by what it says itself: its key lies in the slot, its
-author is the holder, its epoch is the grant's, and its instant lies between `not_before_s` and `until_s`. So a record
-proves that its author held the slot's lease, whoever brings it, however much later. A grant of a slot is one of the
-parts, too, into which the slot is split later.
+Pure: values only. A record that was written under a lease refers to a grant by its own fields. Its key lies in the
+slot, its author is the holder, its epoch is the grant's, and its instant lies between `not_before_s` and `until_s`. So
+a record proves that its author held the slot's lease, whichever peer brings it, however much later. A grant of a slot
+is one of the parts, too, into which the slot is split later.
 """
 
 from collections.abc import Container, Iterable
@@ -90,8 +90,8 @@ def signers_needed(owners: int) -> int:
 
 
 def owners_needed(owners: int) -> int:
-    """Return how many of a slot's owners, the sleeping ones among them, must have signed that a grant is strong: what
-    is written under another one replaces no page that stands."""
+    """Return how many of a slot's owners, sleeping ones included, must have signed a strong grant. A record under a
+    weaker grant replaces no page that stands."""
     return owners // 2 + 1
 
 

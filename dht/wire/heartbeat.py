@@ -4,7 +4,7 @@ Pure: values and their codec. On the wire it is the 64-byte signature, then the 
 network's id is part of the signed domain, so a heartbeat means nothing in another network. The newest sequence
 of an author wins; a heartbeat is a membership until it expires, and a sign of life for 30 s (liveness.py).
 
-What was verified of heartbeats is remembered, because gossip brings each of them many times.
+The node remembers heartbeats that it has verified, because gossip brings each of them many times.
 
 Pure: a bounded table. The latest of each author are kept, so it stays as small as the network is: a table of the
 latest of all would fill with the past, for hours.
@@ -18,12 +18,12 @@ from typing import Generic, NamedTuple, TypeVar
 import msgspec
 
 from dht.clock import Now
-from dht.config import OPERATOR_CHARS
+from dht.config import OPERATOR_BYTES
 from dht.errors import MALFORMED, AddressNotAllowed, BadMessage, BadSignature, TooLittleWork
 from dht.identity.node_key import Identity, node_id_of, verify
 from dht.identity.puzzle import work_of
 from dht.keys import KEY_BYTES, MAX_SLOT_BITS, NodeId, Slot
-from dht.slot_set import check_slots, decode_slots
+from dht.slot_set import check_slots, decode_positions, decode_slots
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact, Endpoint, Family
 from dht.wire.farewell import Farewell, is_signed_farewell
@@ -64,7 +64,8 @@ class HeartbeatCache(Generic[Opened]):
 
 
 HEARTBEAT_LIMIT_BYTES = 1000  # a packet of 1232 bytes holds one with its header
-STABLE_GRACE_S = 12 * 3600.0  # how long a silent server stays an owner, unless the strategy says otherwise
+# How long a silent machine stays an owner of its slots before it counts as gone. Strategies that say nothing use these.
+STABLE_GRACE_S = 12 * 3600.0  # a server
 LAPTOP_GRACE_S = 72 * 3600.0  # laptops sleep over weekends; by the durability model three replicas need 72 h
 MOST_GRACE_S = 30 * 86400.0  # the longest that any strategy may set
 REFUSES_BYTES = 64
@@ -91,9 +92,9 @@ class Load(msgspec.Struct, frozen=True, array_like=True):
 class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     """Holds the fields of one sign of life. `endpoints`: packed address, UDP port, TCP port; one a family, v4 first.
 
-    `sequence` only grows; it starts at the wall clock's second, so it also grows across restarts. `ready` and `leased`
-    are slot sets of 2**slot_bits slots. `due`: URLs that wait to be fetched here. `member` is false for a bare
-    bootstrap node, which owns nothing.
+    `sequence` only grows; it starts at the wall clock's second, so it also grows across restarts. `ready` is a slot set
+    of 2**slot_bits slots, `leased` one of positions within it. `due`: URLs that wait to be fetched here. `member` is
+    false for a bare bootstrap node, which owns nothing.
     """
 
     public_key: bytes
@@ -139,7 +140,7 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     @property
     def leased_slots(self) -> frozenset[Slot]:
         """The slots that the author says it holds."""
-        return decode_slots(self.leased, self.slot_bits)
+        return decode_positions(self.leased, self.ready_slots, self.slot_bits)
 
 
 class Graces(NamedTuple):
@@ -176,7 +177,8 @@ _opened = HeartbeatCache["VerifiedHeartbeat"]()
 
 @lru_cache(maxsize=8192)
 def pack_endpoint(endpoint: Endpoint) -> tuple[bytes, int, int]:
-    """Return the wire form of an endpoint."""
+    """Return an endpoint as it stands in a heartbeat: (address, 4 or 16 bytes; UDP port; TCP port). Raises ValueError
+    where its host is no literal address."""
     return ipaddress.ip_address(endpoint.host).packed, endpoint.udp_port, endpoint.tcp_port
 
 
@@ -187,7 +189,7 @@ def unpack_endpoint(packed: tuple[bytes, int, int]) -> Endpoint:
 
 
 def sign_heartbeat(identity: Identity, heartbeat: Heartbeat, network: bytes) -> bytes:
-    """Return the signed wire form; raises ValueError above 1000 bytes (a slot set that no strategy allows)."""
+    """Return the signed wire form; raises ValueError above 1000 bytes, which `heartbeat_fit` prevents."""
     body = _encoder.encode(heartbeat)
     data = identity.sign(DOMAIN + network, body) + body
     if len(data) > HEARTBEAT_LIMIT_BYTES:
@@ -293,7 +295,7 @@ def _verified(data: bytes, network: bytes, policy: AddressPolicy, puzzle_bits: i
 
 
 def _flaw(heartbeat: Heartbeat) -> str:
-    """What breaks a bound, or ""."""
+    """Return which field of a heartbeat breaks its bound, as the end of an error text; "" where none does."""
     sizes = [len(host) for host, _, _ in heartbeat.endpoints]
     if sizes not in ([4], [16], [4, 16]):
         return "needs one endpoint a family, IPv4 first"
@@ -313,7 +315,7 @@ def _flaw(heartbeat: Heartbeat) -> str:
         return "with days of attested peers out of range"
     if len(heartbeat.invited_by) not in (0, INVITED_BY_BYTES):
         return "with the mark of an invitation out of range"
-    if len(heartbeat.operator) > OPERATOR_CHARS or not 0 <= heartbeat.nonce < 1 << 64:
+    if len(heartbeat.operator.encode()) > OPERATOR_BYTES or not 0 <= heartbeat.nonce < 1 << 64:
         return "with an operator or a nonce out of range"
     if not 0 <= heartbeat.due < 1 << 40 or not all(0 <= n <= 100 for n in msgspec.structs.astuple(heartbeat.load)):
         return "with a load out of range"

@@ -1,8 +1,9 @@
 """An invitation lets nodes into a network: a voucher signed by who may invite, and the key that bears it.
 
 Pure: values and their codec. The voucher names its network, the public half of the bearer key, how many nodes it is
-for and until when. Whoever has the seed of the bearer key signs the keys of its own nodes with it; what a node shows
-then is of no use to any other. Its heartbeats name the voucher, so that everybody can count who is here by it.
+for and until when. A person who has the seed of the bearer key signs the keys of their own nodes with it. So an
+invitation that one node shows is of no use to any other. Its heartbeats name the voucher, so that everybody can count
+who is here by it.
 """
 
 import base64
@@ -59,7 +60,7 @@ class OpenedInvitation:
 
     @property
     def invited_by(self) -> bytes:
-        """What the heartbeats of the node that shows it say of it."""
+        """The mark by which the heartbeats of a node name its invitation."""
         return invited_by(self.voucher, self.voucher_id)
 
 
@@ -85,7 +86,7 @@ class Invitation:
 
 
 def parse_invitation(text: str) -> Invitation:
-    """Read the text of an invitation; raises BadInvitation. Who signed it is not looked at."""
+    """Read the text of an invitation; raises BadInvitation. Whether its signer may invite is not checked here."""
     text = text.strip()
     try:
         if not text.startswith(PREFIX):
@@ -102,8 +103,11 @@ def parse_invitation(text: str) -> Invitation:
 
 
 class InvitedBy(NamedTuple):
-    """Says by what a member came in: the first 16 hex digits of its voucher's id and of its inviter's public key, when
-    the voucher was made (Unix seconds), and for how many nodes it is."""
+    """The invitation by which a member came in.
+
+    `voucher`, `inviter`: the first 16 hex digits of the voucher's id and of the inviter's public key.
+    `made_at`: when the voucher was made (Unix seconds).
+    `uses`: the number of nodes that it is for."""
 
     voucher: str
     inviter: str

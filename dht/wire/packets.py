@@ -5,12 +5,12 @@ Pure: bytes to values and back. A packet is at most 1232 bytes (IPv6's least MTU
     version 1 · kind 1 · network 4 · transaction 8 · sender's public key 32 · strategy version 4 · strategy digest 8 ·
     body length 2 · body (msgpack array) · zeros up to the wished size · MAC 16
 
-The MAC is BLAKE2b keyed by what X25519 makes of both nodes' keys, over all before it; sixteen zeros stand where the
-sender does not know yet who listens there, which only a PING may do. Every packet carries the sender's key, so there
-are no sessions to set up, resume or exhaust. Requests are padded and answers never longer, so nobody gains by a forged
-source; PUT needs the token of an earlier answer to the same address.
+The MAC is BLAKE2b over all before it, keyed by the X25519 secret of both nodes' keys. In a PING to an unknown node, and
+there alone, sixteen zeros stand in its place. Every packet carries the sender's key, so there are no sessions to set
+up, resume or exhaust. Requests are padded and answers never longer, so nobody gains by a forged source; PUT needs the
+token of an earlier answer to the same address.
 
-What is sealed inside the packets that carry small messages: the message as it was asked, and what it was told.
+The sealed content of packets that carry small messages: the question of the asker, and the answer to it.
 
 Pure: values only. Both are msgpack arrays; `about` binds them to one transaction of one sender.
 """
@@ -91,7 +91,8 @@ class Pong(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PackedContact(msgspec.Struct, frozen=True, array_like=True):
-    """Names a contact in an answer, unsigned: public key and endpoints. Whoever is there proves it by the MAC."""
+    """Names a contact in an answer, unsigned: public key and endpoints. The node at those endpoints proves its key by
+    the MAC."""
 
     public_key: bytes
     endpoints: tuple[tuple[bytes, int, int], ...]
@@ -154,8 +155,11 @@ class Introduced(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Punch(msgspec.Struct, frozen=True, array_like=True):
-    """Tells a node behind a NAT who wants to reach it: the asker's key, and the packed address and port where its
-    introducer saw it; both are empty where the introducer itself asks. The rest is as in INTRODUCE."""
+    """Reports to a node behind a NAT that an asker wants to reach it.
+
+    `public_key`: the asker's; empty where the introducer itself asks.
+    `seen`: the packed address and port where the introducer saw the asker; empty likewise.
+    `tcp_port`: as in INTRODUCE."""
 
     public_key: bytes
     seen: tuple[bytes, int]
@@ -169,8 +173,11 @@ class Punched(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Question(msgspec.Struct, frozen=True, array_like=True):
-    """Carries a small message, sealed. It is repeated under one transaction until all parts of the answer are there:
-    `turn` counts from 0, `have` has a bit for each part that has come, `token` is theirs."""
+    """Carries a small message, sealed. It is repeated under one transaction until all parts of the answer are there.
+
+    `turn`: the number of the repetition, from 0.
+    `have`: a bit for each part that has arrived.
+    `token`: the token that came with those parts."""
 
     turn: Annotated[int, Meta(ge=0, le=MAX_TURNS)]
     have: Annotated[int, Meta(ge=0, lt=1 << MAX_PARTS)]

@@ -17,7 +17,7 @@ from dht.keys import KEY_BYTES, Key, NodeId, distance
 
 RECORD_LIMIT_BYTES = 1000
 LIFE_LIMIT_S = 48 * 3600.0  # an author that still means a record writes it again each day
-AUTHORS_LIMIT = 16  # of one point; a point of evidence holds EVIDENCE_AT_POINT
+AUTHORS_LIMIT = 16  # of one point; a point of evidence holds EVIDENCE_AT_POINT (dht/audit/evidence.py)
 
 DOMAIN = b"small record\0"
 

@@ -1,7 +1,7 @@
 """Judges whether an answer is exact: compares the answerers' reports about their copies with the asker's own view.
 
 Pure: a view and answers in, doubts out. `min_acks` owners of a slot acknowledge each write. An answerer must agree with
-so many of the slot's sticky owners that any two such groups share an owner: then it has every acknowledged write, and
+so many of the slot's sticky owners that any two such groups share an owner. Then it has every acknowledged write, and
 two such answers are equal. Former owners and stand-ins never count, since both sides of a cut could have them.
 """
 

@@ -42,8 +42,8 @@ def can_both_be_true(one: SlotStatistics, other: SlotStatistics) -> bool:
 
 
 def is_impossible(one: SlotStatistics, other: SlotStatistics) -> bool:
-    """Tell whether two peers cannot hold copies of which they say this, however few documents these have: of a few, one
-    more or less may change how long they are by far."""
+    """Return whether the reports of two peers about their copies of a slot contradict each other. Lengths do not count
+    here: in a slot of few documents one more or less may change the mean length by far."""
     both = min(len(one.spellings), len(other.spellings))
     spelled, others = one.spellings[:both], other.spellings[:both]
     if one.fingerprint == other.fingerprint:
@@ -57,8 +57,8 @@ def _are_near(some: Sequence[int], others: Sequence[int]) -> bool:
 
 
 def _is_explained(one: SlotStatistics, other: SlotStatistics) -> bool:
-    """Whether the documents that one copy has more, and a few that changed, may be all that differs in lengths: in a
-    slot of few documents the mean says little, in an empty one nothing."""
+    """Return whether additional documents of one copy, and a few changed ones, can explain the difference in lengths.
+    In a slot of few documents the mean proves little, in an empty one nothing."""
     documents = min(abs(one.sums.documents - other.sums.documents), BESIDE) + CHANGED
     pairs = zip(one.sums.lengths, other.sums.lengths, strict=True)
     return all(max(pair) <= FACTOR * min(pair) + LONG * documents for pair in pairs)

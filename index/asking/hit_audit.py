@@ -101,8 +101,9 @@ def may_lack(answer: BestAnswer, ask: AskBest) -> bool:
 
 
 def find_lacking(claims: Sequence[Testimony], ask: AskBest) -> tuple[NodeId, Slot] | None:
-    """Return who says that it may have left out documents, and a slot of which another scored every match; of those
-    slots one where it leaves out what the other names, if there is any."""
+    """Return a peer whose answer may leave out documents by its own bound, and a slot of which another peer scored
+    every match. Of several slots one counts in which the other peer named a hit, if there is any. None: there is no
+    such peer."""
     if ask.by_date:
         return None  # of the newest any bound may be too much
     for claim in claims:

@@ -1,8 +1,8 @@
 """Asking the plan: every slot answered by some ready replica, hedged, under one deadline.
 
-A peer that fails, answers nonsense or leaves slots out is replaced by the next ready replica at once; one that is
-merely silent after the hedging time is asked no more questions but its answer is still welcome. The first good answer
-for a slot counts. A peer that lets any question of this node wait is asked last.
+The next ready replica replaces at once a peer that fails, answers nonsense or leaves slots out. A peer that is merely
+silent after the hedging time gets no more questions, but its answer still counts. The first good answer for a slot
+counts. A peer that lets any question of this node wait is asked last.
 """
 
 import asyncio

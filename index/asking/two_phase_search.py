@@ -152,7 +152,7 @@ class TwoPhaseSearch:
 
     def _left(self, asked: Ready, answered: frozenset[Slot], slot_count: int) -> Ready:
         """Return the slots of `asked` that nobody answered, each with further peers: those ready by now, and its
-        owners, since all peers that were asked may have just handed the slot over. None of them is refuted."""
+        owners. The peers that were asked may all have just handed the slot over. Refuted peers are left out."""
         view, refuted = self._overlay.view, self._audit.refuted()
         now = view.ready_by_slot()
         open_ = sorted(slot for slot in asked.keys() - answered if asked[slot]) if len(now) == slot_count else ()

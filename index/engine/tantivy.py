@@ -26,9 +26,17 @@ from index.engine.tantivy_checksums import check_files
 from index.engine.tantivy_columns import TantivyColumns
 from index.engine.tantivy_counts import FACET_NAMES, SITES, by_slot, facets_in, sites_in, slots_in
 from index.engine.tantivy_documents import (
+    BOILERPLATE,
+    MARK,
+    NUMBER,
+    TEXT,
+    TITLE_LINE,
+    WORD,
     document_of,
+    mark_of,
     schema_of_documents,
-    slot_terms,
+    slot_marks,
+    value_of,
     without_class,
 )
 from index.engine.tantivy_matches import Matches
@@ -71,9 +79,8 @@ class TantivyEngine:
             raise failure_of(self._path, error) from error
 
     def remove(self, numbers: Collection[int]) -> None:
-        # By query: `delete_documents_by_term` takes a Python integer for a signed one, which matches no number.
         if numbers:
-            gone = tantivy.Query.term_set_query(self._schema, "number", sorted(numbers))
+            gone = tantivy.Query.term_set_query(self._schema, MARK, [f"{NUMBER}{number}" for number in numbers])
             with self._failures:
                 self._open_writer().delete_documents_by_query(gone)
 
@@ -109,19 +116,20 @@ class TantivyEngine:
 
     def word_count(self, word: str) -> int:
         try:  # a query looks a thousand up
-            return self._searcher.doc_freq("word", word)
+            return self._searcher.doc_freq(MARK, mark_of(WORD, word))
         except BaseException:
             with self._failures:
                 raise
 
     def words_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
         with self._failures:
-            return self._searcher.terms_with_prefix("word", prefix, limit=limit)
+            found = self._searcher.terms_with_prefix(MARK, mark_of(WORD, prefix), limit=limit)
+        return [(value_of(mark), count) for mark, count in found]
 
     def terms_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
         counts = Counter[str]()
         with self._failures:
-            for field in ("text", "boilerplate"):
+            for field in (TEXT, BOILERPLATE):
                 for term, count in self._searcher.terms_with_prefix(field, prefix):
                     counts[without_class(term)] += count
         return nsmallest(limit, counts.items(), key=lambda each: (-each[1], each[0]))
@@ -131,9 +139,9 @@ class TantivyEngine:
 
     def titles_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
         with self._failures:
-            found = self._searcher.terms_with_prefix("title", prefix, limit=limit)
-        title_query = partial(tantivy.Query.term_query, self._schema, "title")
-        return [(title, count) for title, count in found if self._hits(title_query(title))]  # deleted ones count
+            found = self._searcher.terms_with_prefix(MARK, mark_of(TITLE_LINE, prefix), limit=limit)
+        query = partial(tantivy.Query.term_query, self._schema, MARK)
+        return [(value_of(mark), count) for mark, count in found if self._hits(query(mark))]  # deleted ones count
 
     def _hits(self, match: tantivy.Query) -> int:
         with self._failures:
@@ -219,7 +227,7 @@ class TantivyEngine:
         occupied = self._occupied(slot_bits)
         if occupied <= slots:
             return query
-        wanted = tantivy.Query.term_set_query(self._schema, "slot", slot_terms(occupied & slots, slot_bits))
+        wanted = tantivy.Query.term_set_query(self._schema, MARK, slot_marks(occupied & slots, slot_bits))
         return tantivy.Query.boolean_query([(Occur.Must, query), (Occur.Must, silent(wanted))])
 
     def close(self) -> None:

@@ -1,15 +1,17 @@
 """Documents as tantivy indexes them: its schema, and which terms of a document go where.
 
-All text is one field in which a title stands as many times as its weight says (and each heading, and the address).
-Titles and addresses of each class of length, and front pages' addresses, have fields of their own, for what they earn a
-document by one ranking or another; these are filled up to one length, so that a term scores the same in all of them.
-Terms of other stem classes than English are marked with theirs: a class is asked for its own terms alone, without a
-filter. Beside the text lies a field of as many terms in which numbers that follow each other stand as pairs, and any
-other term as a dash: so pairs score there as phrases do in the text.
+A segment pays for each indexed field, however little it holds: so there are five. `text` is what scores: a title stands
+there as many times as its weight says (and each heading, and the address). `reward` has titles, addresses and front
+pages' names once more, each class of length with a letter of its own before its terms; it is filled up to one length,
+so that a term scores the same in all documents. `boilerplate` has what matches and scores nothing, with positions: the
+boilerplate, and pairs of numbers that follow each other. `mark` has what matches as a whole, a letter for each kind.
+`facet` is there to be counted. Terms of other stem classes than English are marked with theirs: a class is asked for
+its own terms alone, without a filter.
 """
 
+import re
 from bisect import bisect_left
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -19,34 +21,49 @@ import tantivy
 from index.engine.protocol import FACETS, IndexEntry
 from index.engine.tantivy_columns import add_columns, fill_columns
 from index.query.collection_statistics import CELL_BITS
-from index.query.ranking_rules import FRONT_FIELD, FRONT_MOST, INDEXED_CLASSES
+from index.query.ranking_rules import FRONT_FIELD, FRONT_MOST, INDEXED_CLASSES, RANKINGS
 from index.query.scoring import WEIGHTS
 from index.text.field_terms import TITLE, URL, FieldTerms
 from index.text.stem_classes import CLASSES, ENGLISH, class_of
 
+TEXT, BOILERPLATE, REWARD, MARK, FACET = "text", "boilerplate", "reward", "mark", "facet"
 LEAST_BITS = 4  # no strategy has fewer slots; where fewer are asked for, they are put together
-FACET_COLUMNS = tuple(f"in_{name}" for name in FACETS)  # a document's names of each facet
-PAIRS_OF = {"text": "pairs", "boilerplate": "boilerplate_pairs"}
+FACET_COLUMNS = tuple(f"{FACET}.{name}" for name in FACETS)  # a document's names of each facet
 FILLER = "-"  # where no term stands; it is none itself
-EVERY = "d"  # the term that every document has
+PAIRS_OF = {TEXT: chr(2), BOILERPLATE: chr(3)}  # before a pair of numbers of this field; no term holds such
+CLASS_OF_REWARD = {name: chr(ord("a") + place) for place, name in enumerate((*INDEXED_CLASSES, FRONT_FIELD))}
+REWARD_TERMS = FRONT_MOST + sum(
+    max(each.most for each in rules.classes if each.field == field)
+    for rules in RANKINGS.values()
+    for field in (TITLE, URL)
+)
 # Of each stem class, after its terms; no term holds a control character.
 _MARKS = tuple("" if number == ENGLISH else chr(1) + chr(64 + number) for number in range(len(CLASSES)))
+_HIDDEN = chr(2)  # a space in a mark
+_SPACE = re.compile(r"\s")
+
+
+# What stands before a document's marks of each kind.
+EVERY = "e"  # each document has it, without a value
+LANGUAGE = "l"
+NUMBER = "n"
+SITE = "s"
+SLOT = "b"  # of every slot_bits, see `slot_mark`
+STEM_CLASS = "c"
+TAG = "t"
+TITLE_LINE = "h"  # a title as suggestions offer it
+WORD = "w"  # a word as it is written
 
 
 def schema_of_documents() -> tantivy.Schema:
     """Return the schema of an index."""
     build = tantivy.SchemaBuilder()
-    build.add_unsigned_field("number", indexed=True, fast=True)
+    build.add_unsigned_field("number", fast=True)
     build.add_unsigned_field("cell", fast=True)
-    build.add_unsigned_field("slot", indexed=True)  # of every slot_bits, see `slot_term`
-    for name in ("text", "boilerplate", *PAIRS_OF.values(), *INDEXED_CLASSES, FRONT_FIELD):
+    for name in (TEXT, BOILERPLATE, REWARD):
         build.add_text_field(name, tokenizer_name="whitespace", index_option="position")
-    for name in ("word", "tag"):
-        build.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
-    for name in ("site", "language", "title", "stem_class", "every"):
-        build.add_text_field(name, tokenizer_name="raw", index_option="basic")
-    for name in FACET_COLUMNS:
-        build.add_text_field(name, tokenizer_name="raw", index_option="basic", fast=True)
+    build.add_text_field(MARK, tokenizer_name="whitespace", index_option="basic")
+    build.add_json_field(FACET, tokenizer_name="raw", index_option="basic", fast=True)
     add_columns(build)
     return build.build()
 
@@ -56,39 +73,63 @@ def document_of(entry: IndexEntry) -> tantivy.Document:
     document = tantivy.Document()
     document.add_unsigned("number", entry.number)
     document.add_unsigned("cell", entry.cell)
-    for slot_bits in range(LEAST_BITS, CELL_BITS + 1):
-        document.add_unsigned("slot", slot_term(entry.cell >> (CELL_BITS - slot_bits), slot_bits))
     title, *headings, url, body, boilerplate = _written(entry.fields, class_of(entry.language))
     for lines, weight in zip(([title], headings, [url], [body]), WEIGHTS, strict=True):
         for line in filter(_length, lines):
             for _ in range(weight):
-                document.add_text("text", line.text)
-                document.add_text(PAIRS_OF["text"], line.pairs)
+                document.add_text(TEXT, line.text)
+            if line.pairs:
+                document.add_text(BOILERPLATE, line.pairs)
+    for each in filter(None, (boilerplate.text, boilerplate.pairs)):
+        document.add_text(BOILERPLATE, each)
+    if earning := list(_rewarded(entry, title, url)):
+        missing = REWARD_TERMS - sum(line.length for line, _ in earning)
+        marked = (f"{mark}{line.text.replace(' ', f' {mark}')}" for line, mark in earning)
+        document.add_text(REWARD, " ".join((*marked, *FILLER * missing)))
+    document.add_text(MARK, " ".join(_marks_of(entry)))
+    document.add_json(FACET, {name: value for name, value in zip(FACETS, entry.facets, strict=True) if value})
+    fill_columns(document, entry)
+    return document
+
+
+def _rewarded(entry: IndexEntry, title: "_Line", url: "_Line") -> Iterator[tuple["_Line", str]]:
+    """The lines whose words earn more, each with the letter of its class."""
     for field, line in ((TITLE, title), (URL, url)):
         for name, each in INDEXED_CLASSES.items():
             if each.holds(field, line.length):
-                document.add_text(name, _filled(line, each.most))
+                yield line, CLASS_OF_REWARD[name]
     if entry.is_front and 0 < url.length <= FRONT_MOST:
-        document.add_text(FRONT_FIELD, _filled(url, FRONT_MOST))
-    if boilerplate.length:
-        document.add_text("boilerplate", boilerplate.text)
-        document.add_text(PAIRS_OF["boilerplate"], boilerplate.pairs)
+        yield url, CLASS_OF_REWARD[FRONT_FIELD]
+
+
+def _marks_of(entry: IndexEntry) -> Iterator[str]:
+    yield EVERY
+    yield f"{NUMBER}{entry.number}"
+    for slot_bits in range(LEAST_BITS, CELL_BITS + 1):
+        yield slot_mark(entry.cell >> (CELL_BITS - slot_bits), slot_bits)
     for host in entry.hosts:
-        document.add_text("site", host)
-    document.add_text("language", entry.language)
-    document.add_text("stem_class", str(class_of(entry.language)))
-    for column, name in zip(FACET_COLUMNS, entry.facets, strict=True):
-        if name:
-            document.add_text(column, name)
-    if entry.tags:
-        document.add_text("tag", " ".join(entry.tags))
-    if entry.words:
-        document.add_text("word", " ".join(entry.words))
+        yield mark_of(SITE, host)
+    yield mark_of(LANGUAGE, entry.language)
+    yield f"{STEM_CLASS}{class_of(entry.language)}"
     if entry.title:
-        document.add_text("title", entry.title)
-    document.add_text("every", EVERY)
-    fill_columns(document, entry)
-    return document
+        yield mark_of(TITLE_LINE, entry.title)
+    for kind, values in ((TAG, entry.tags), (WORD, entry.words)):  # hundreds, and none holds a space
+        if values:
+            yield kind + f" {kind}".join(values)
+
+
+def mark_of(kind: str, value: str) -> str:
+    """Return the mark of a value of some kind; spaces would cut it."""
+    return kind + _SPACE.sub(_hidden, value)
+
+
+def value_of(mark: str) -> str:
+    """Return the value of a mark, in which no spaces but plain ones were."""
+    return mark[1:].replace(_HIDDEN, " ")
+
+
+def _hidden(space: re.Match[str]) -> str:
+    return _HIDDEN if space[0] == " " else f"{_HIDDEN}{ord(space[0]):x}"
 
 
 def term_in_class(term: str, stem_class: int) -> str:
@@ -107,8 +148,14 @@ def is_number(term: str) -> bool:
 
 
 def pair_of(first: str, second: str) -> str:
-    """Return what stands in the index for two numbers that follow each other."""
+    """Return what stands in the index for two numbers that follow each other, after a mark of PAIRS_OF."""
     return f"{first}.{second}"
+
+
+def numbers_of(pairs: Sequence[str]) -> Iterator[str]:
+    """Yield the numbers of some marked pairs."""
+    for pair in pairs:
+        yield from pair[1:].split(".")
 
 
 class _Line(NamedTuple):
@@ -116,7 +163,7 @@ class _Line(NamedTuple):
 
     length: int  # in terms
     text: str  # its terms, of their stem class
-    pairs: str  # a pair for each two numbers of it that follow each other, and a dash for any other term
+    pairs: str  # one for each two numbers of it that follow each other, a dash between those that do not; "" for none
 
 
 _length = attrgetter("length")
@@ -127,18 +174,21 @@ def _written(fields: FieldTerms, stem_class: int) -> list[_Line]:
     mark, terms, places = _MARKS[stem_class], fields.vocabulary, fields.places.tolist()
     words = [term + mark for term in terms] if mark else terms
     paired, found = _starts_of_pairs(fields), list[_Line]()
-    end = 0
-    for line in fields.lines:
+    end, last = 0, len(fields.lines) - 1
+    for number, line in enumerate(fields.lines):
         start, end = end, end + len(line)
         inside = paired[bisect_left(paired, start) : bisect_left(paired, end - 1)] if paired else ()
-        pairs = _fillers(len(line))
-        if inside:
-            each = [FILLER] * len(line)
-            for place in inside:
-                each[place - start] = pair_of(terms[places[place]], terms[places[place + 1]])
-            pairs = " ".join(each)
+        pairs = " ".join(_pairs(inside, terms, places, PAIRS_OF[BOILERPLATE if number == last else TEXT]))
         found.append(_Line(len(line), " ".join(map(words.__getitem__, places[start:end])), pairs))
     return found
+
+
+def _pairs(starts: Sequence[int], terms: Sequence[str], places: Sequence[int], mark: str) -> Iterator[str]:
+    """The pairs that begin at some places; so those of three numbers in a row are neighbours, and no others."""
+    for before, start in zip((*starts[:1], *starts), starts, strict=False):
+        if start > before + 1:
+            yield FILLER
+        yield mark + pair_of(terms[places[start]], terms[places[start + 1]])
 
 
 def _starts_of_pairs(fields: FieldTerms) -> list[int]:
@@ -153,24 +203,14 @@ def _starts_of_pairs(fields: FieldTerms) -> list[int]:
     return starts
 
 
-def _filled(line: _Line, length: int) -> str:
-    """Return the terms of a line and as many dashes as make them so many in all: a term in such a field scores the same
-    everywhere."""
-    return " ".join((line.text, *FILLER * (length - line.length)))
+def slot_mark(slot: int, slot_bits: int) -> str:
+    """What stands for a slot of 2**slot_bits and for no other: a document has one for each slot_bits, 13 small terms,
+    so that a change of slot_bits indexes nothing anew."""
+    return f"{SLOT}{(1 << slot_bits) + slot:x}"
 
 
-def _fillers(count: int) -> str:
-    return f"{FILLER} " * (count - 1) + FILLER if count > 0 else ""
-
-
-def slot_term(slot: int, slot_bits: int) -> int:
-    """A number that stands for a slot of 2**slot_bits and for no other: a document has one for each slot_bits, 13 small
-    terms, so that a change of slot_bits indexes nothing anew."""
-    return (1 << slot_bits) + slot
-
-
-def slot_terms(slots: Collection[int], slot_bits: int) -> list[int]:
-    """The terms of which each document of these slots has one."""
+def slot_marks(slots: Collection[int], slot_bits: int) -> list[str]:
+    """The marks of which each document of these slots has one."""
     parts = range(1 << max(0, LEAST_BITS - slot_bits))
     bits = max(slot_bits, LEAST_BITS)
-    return [slot_term((slot << (bits - slot_bits)) + part, bits) for slot in sorted(slots) for part in parts]
+    return [slot_mark((slot << (bits - slot_bits)) + part, bits) for slot in sorted(slots) for part in parts]

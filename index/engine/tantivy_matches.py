@@ -11,6 +11,7 @@ from math import comb
 import tantivy
 from tantivy import Occur
 
+from index.engine.tantivy_documents import BOILERPLATE, LANGUAGE, MARK, SITE, TAG, TEXT, WORD, mark_of
 from index.engine.tantivy_queries import any_of, boolean
 from index.engine.tantivy_terms import Asked, AskedTerms
 from index.query.leaf import Leaf, Phrase, Term
@@ -36,14 +37,14 @@ class Matches:
     def of(self, node: QueryNode | str) -> tantivy.Query:
         """Return the query of what matches a node; a string is a word as it is written."""
         if isinstance(node, str):
-            return tantivy.Query.term_query(self._schema, "word", node)
+            return self._marked(WORD, node)
         if isinstance(node, QueryGroup):
             if node.minimum > 1 and _is_positive(node):
                 plans = (self._plan(node, stem_class) for stem_class in self._asked.classes)
                 return any_of(*map(self._planned, dict.fromkeys(plan for plan in plans if plan != _IMPOSSIBLE)))
             return boolean(node, list(map(self.of, node.children)), map(self.of, node.without))
         if isinstance(node, Term | Phrase):
-            return any_of(*self.in_field(node, "text"), *self.in_field(node, "boilerplate"))
+            return any_of(*self.in_field(node, TEXT), *self.in_field(node, BOILERPLATE))
         return self._filter(node)
 
     def in_field(self, leaf: Leaf, field: str) -> list[tantivy.Query]:
@@ -53,10 +54,11 @@ class Matches:
 
     def _filter(self, node: SiteFilter | LanguageFilter | TagFilter) -> tantivy.Query:
         if isinstance(node, SiteFilter):
-            return tantivy.Query.term_query(self._schema, "site", node.host, "basic")
-        if isinstance(node, LanguageFilter):
-            return tantivy.Query.term_query(self._schema, "language", node.code, "basic")
-        return tantivy.Query.term_query(self._schema, "tag", node.tag, "basic")
+            return self._marked(SITE, node.host)
+        return self._marked(LANGUAGE, node.code) if isinstance(node, LanguageFilter) else self._marked(TAG, node.tag)
+
+    def _marked(self, kind: str, value: str) -> tantivy.Query:
+        return tantivy.Query.term_query(self._schema, MARK, mark_of(kind, value), "basic")
 
     def _plan(self, node: QueryNode, stem_class: int, is_rough: bool = False) -> _Plan:
         """The condition on the documents of one class."""
@@ -69,7 +71,7 @@ class Matches:
             return node
         if not is_rough:
             return 1, self._asked.by_class(node).get(stem_class, ())
-        every = map(self._asked.rarest, self._asked.of(node, "text"))
+        every = map(self._asked.rarest, self._asked.of(node, TEXT))
         return 1, tuple(asked for asked in every if asked.classes >> stem_class & 1)
 
     def _planned(self, plan: _Plan) -> tantivy.Query:

@@ -4,7 +4,7 @@ Where any leaf is enough the query is flat and all of it are terms: tantivy adds
 whatever cannot come among the best, if its binding for Python let it. So a reward, which is a constant, is asked for as
 a term, too: in a field in which all documents have as many terms, one occurrence scores the same everywhere, and more
 score more. And a phrase is asked for by its rarest word, where most documents with that word hold the phrase: it stands
-there as often as the phrase at least.
+there as often as the phrase at least. For the same reason, where pairs of numbers match, the rarest number scores.
 """
 
 import json
@@ -16,9 +16,9 @@ import tantivy
 from tantivy import Occur
 
 from index.engine.protocol import Scale
-from index.engine.tantivy_documents import EVERY
+from index.engine.tantivy_documents import EVERY, MARK, TEXT
 from index.engine.tantivy_matches import Matches
-from index.engine.tantivy_queries import silent
+from index.engine.tantivy_queries import any_of, silent
 from index.engine.tantivy_terms import REMEMBERED, Asked, AskedTerms
 from index.query.leaf import Leaf, Term
 from index.query.parser import Query, QueryGroup
@@ -38,7 +38,7 @@ class ScoredQueries:
 
     def __init__(self, searcher: tantivy.Searcher, schema: tantivy.Schema, asked: AskedTerms, matches: Matches) -> None:
         self._searcher, self._schema, self._asked, self._matches = searcher, schema, asked, matches
-        self._documents = searcher.doc_freq("every", EVERY)  # those deleted lately too, as tantivy counts them
+        self._documents = searcher.doc_freq(MARK, EVERY)  # those deleted lately too, as tantivy counts them
         self._known: dict[Leaf, dict[tuple[str, bool], Sequence[_Weighed]]] = {}
         self._lengths: dict[str, tuple[float, float]] = {}  # of a field: of one document with the last term, and mean
 
@@ -65,14 +65,14 @@ class ScoredQueries:
 
     def mean_length(self, leaf: Leaf) -> float:
         """Return the mean length of the text by which tantivy reckons, 0.0 where no document holds a leaf."""
-        lengths = map(self._length, map(self._asked.rarest, self._asked.of(leaf, "text")))
+        lengths = (self._length(each) for asked in self._asked.of(leaf, TEXT) for each in self._asked.in_text(asked))
         return next((mean for _, mean in lengths if mean), 0.0)
 
     def _leaf(self, leaf: Leaf, weight: float, rewards: _Rewards, loosely: Counted | None) -> Iterator[tantivy.Query]:
         """A leaf in the text, with our weight in place of tantivy's idf, and what it earns in titles and addresses; in
         front pages the most."""
         is_rough = loosely is not None
-        for query, boost in self._weighed(leaf, "text", loosely is not None and self._may_be_rough(leaf, loosely)):
+        for query, boost in self._weighed(leaf, TEXT, loosely is not None and self._may_be_rough(leaf, loosely)):
             yield tantivy.Query.boost_query(query, weight * boost)
         for field, share in rewards:
             for query, boost in self._weighed(leaf, field, is_rough):
@@ -84,7 +84,7 @@ class ScoredQueries:
         """Whether the text may be asked for a phrase's rarest words: where enough of what holds them holds it."""
         if isinstance(leaf, Term) or (found := counted(leaf)) is None:
             return False
-        many = sum(self._asked.df(each.field, *self._asked.rarest(each).terms) for each in self._asked.of(leaf, "text"))
+        many = sum(self._asked.df(each.field, *self._asked.rarest(each).terms) for each in self._asked.of(leaf, TEXT))
         return found * OFTEN >= many
 
     def _weighed(self, leaf: Leaf, field: str, is_rough: bool) -> Sequence[_Weighed]:
@@ -104,7 +104,10 @@ class ScoredQueries:
         """In the text the boost takes out tantivy's idf. Elsewhere it makes a constant of what tantivy scores, or a
         little more where a term stands there twice."""
         query = asked.query(self._schema)
-        if field == "text":
+        if field == TEXT and asked.field != TEXT:
+            numbers = [tantivy.Query.boost_query(*self._weigh(each, TEXT)) for each in self._asked.in_text(asked)]
+            return tantivy.Query.boolean_query([(Occur.Must, silent(query)), (Occur.Must, any_of(*numbers))]), 1.0
+        if field == TEXT:
             return query, 1 / self._idf(asked) / (K1 + 1)
         length, mean = self._length(asked) if len(asked.terms) == 1 else (0.0, 0.0)
         if not mean:  # a phrase, or those that hold it are deleted

@@ -1,7 +1,7 @@
 """The terms by which tantivy looks for a leaf, class by class.
 
-Numbers that follow each other ("3.11") are asked for by pairs, each one term of a field of its own: single numbers
-stand nearly everywhere, so that to look for them as a phrase would take longer than all else in a query.
+Numbers that follow each other ("3.11") are asked for by pairs, each one term: single numbers stand nearly everywhere,
+so that to look for them as a phrase would take longer than all else in a query.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,13 +10,23 @@ from typing import NamedTuple
 
 import tantivy
 
-from index.engine.tantivy_documents import PAIRS_OF, is_number, pair_of, term_in_class
+from index.engine.tantivy_documents import (
+    BOILERPLATE,
+    CLASS_OF_REWARD,
+    MARK,
+    PAIRS_OF,
+    REWARD,
+    STEM_CLASS,
+    TEXT,
+    is_number,
+    numbers_of,
+    pair_of,
+    term_in_class,
+)
 from index.query.leaf import Form, Leaf, forms_of
-from index.query.ranking_rules import FRONT_FIELD, INDEXED_CLASSES
 from index.text.stem_classes import CLASSES
 
 REMEMBERED, COUNTED = 1024, 16_384  # leaves; terms
-_PARTS_OF_TEXT = frozenset((*INDEXED_CLASSES, FRONT_FIELD))
 
 
 class Asked(NamedTuple):
@@ -57,12 +67,12 @@ class AskedTerms:
         """The stem classes of which there are documents."""
         if not self._classes:
             count = self._searcher.doc_freq
-            self._classes = [number for number in range(len(CLASSES)) if count("stem_class", str(number))]
+            self._classes = [number for number in range(len(CLASSES)) if count(MARK, f"{STEM_CLASS}{number}")]
         return self._classes
 
     def of(self, leaf: Leaf, field: str) -> Sequence[Asked]:
-        """Return what is asked for a leaf in a field: of what is in this list, each document holds one at most, or two
-        where it holds a phrase apart and joined."""
+        """Return what is asked for a leaf in the text, the boilerplate, or a class of rewards: of what is in this list,
+        each document holds one at most, or two where it holds a phrase apart and joined."""
         by_field = self._of_leaf(leaf).by_field
         if (found := by_field.get(field)) is None:
             found = by_field[field] = [asked for asked in self._all_of(leaf, field) if self._is_there(asked)]
@@ -87,17 +97,28 @@ class AskedTerms:
         return found
 
     def _all_of(self, leaf: Leaf, field: str) -> Iterator[Asked]:
-        if field in _PARTS_OF_TEXT and all(asked.field == "text" for asked in self.of(leaf, "text")):
-            for _, terms, classes in self.of(leaf, "text"):
-                yield Asked(field, terms, classes)
+        reward = CLASS_OF_REWARD.get(field, "")
+        if reward and all(asked.field == TEXT for asked in self.of(leaf, TEXT)):
+            for _, terms, classes in self.of(leaf, TEXT):
+                yield Asked(REWARD, tuple([reward + term for term in terms]), classes)
             return
         for form in forms_of(leaf):
-            if field in PAIRS_OF and _are_numbers(form):
-                yield Asked(PAIRS_OF[field], tuple(map(pair_of, form.terms, form.terms[1:])), form.classes)
+            if not reward and _are_numbers(form):
+                pairs = map(pair_of, form.terms, form.terms[1:])
+                yield Asked(BOILERPLATE, tuple([PAIRS_OF[field] + pair for pair in pairs]), form.classes)
                 continue
             for number in self.classes:
                 if form.classes >> number & 1:
-                    yield Asked(field, tuple([term_in_class(term, number) for term in form.terms]), 1 << number)
+                    terms = tuple([reward + term_in_class(term, number) for term in form.terms])
+                    yield Asked(REWARD if reward else field, terms, 1 << number)
+
+    def in_text(self, asked: Asked) -> list[Asked]:
+        """Return what asks for the rarest term of this in the text; of pairs, for the rarest number in each class."""
+        if asked.field == TEXT:
+            return [self.rarest(asked)]
+        numbers = tuple(numbers_of(asked.terms))
+        every = (Asked(TEXT, tuple([term_in_class(each, of) for each in numbers]), 1 << of) for of in self.classes)
+        return list(filter(self._is_there, map(self.rarest, every)))
 
     def rarest(self, asked: Asked) -> Asked:
         """Return what asks for the rarest term of a phrase alone."""

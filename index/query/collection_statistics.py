@@ -1,9 +1,10 @@
 """The values that a score needs of the whole network: N, lengths, and in how many documents each leaf occurs.
 
 Pure: integers only, so that sums over any plan that covers every slot once are equal. Each cell, one of 65,536 equal
-ranges of keys, has its own totals and a fingerprint of what is indexed in it: the sum, modulo 2**256, of
-SHA-256(id ‖ version) of its documents, which additions and removals keep up to date and which nobody can steer. A
-slot's are the sum of its cells', whatever slot_bits is: so slots can be split without touching a document.
+ranges of keys, has its own totals and a fingerprint of its indexed documents. The fingerprint is the sum, modulo
+2**256, of SHA-256(id ‖ version) of the documents. Additions and removals keep it up to date, and nobody can steer it. A
+slot's values are the sum of its cells' values, whatever slot_bits is. So slots can be split without touching a
+document.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -57,7 +58,7 @@ _EMPTY = SlotTotals()
 
 
 class YoungChange(NamedTuple):
-    """What one version that was written lately added to its cell's fingerprint, or took off it."""
+    """One recent version's change of its cell's fingerprint, added or taken off."""
 
     written_at: float  # Unix seconds, by its author's clock
     cell: int
@@ -106,8 +107,8 @@ class IndexTotals:
         return found
 
     def fingerprint_until(self, slot: Slot, slot_bits: int, instant: float) -> bytes:
-        """Return a slot's fingerprint without the versions written at an instant or later, as far as they are kept
-        apart: each document counts with the version that it had before them."""
+        """Return a slot's fingerprint without the versions written at `instant` (Unix seconds) or later, as far as they
+        are kept apart. Each document counts with the version that it had before them."""
         later = self._young_at(slot_bits).get(slot, ())
         total = self.at(slot_bits).get(slot, _EMPTY).fingerprint
         marks = sum(change.mark for change in later if change.written_at >= instant)

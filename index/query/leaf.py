@@ -1,8 +1,8 @@
-"""A leaf of a query is what scores: a word, or a phrase of words. What it asks of a document depends on the stem class
-of that.
+"""A leaf of a query is the part that scores: a word, or a phrase of words. Its stem depends on the stem class of the
+document.
 
-Pure: values only. A word has a stem for each stem class; a document is asked only for that of its own class, so the
-df of a leaf, which counts documents, is the sum over all classes.
+Pure: values only. A word has a stem for each stem class, and a document can match only that of its own class. So the df
+of a leaf, which counts documents, is the sum over all classes.
 """
 
 from dataclasses import dataclass, field

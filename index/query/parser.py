@@ -1,13 +1,13 @@
 """A query: text to what is ranked, what is counted and what scores. Nothing that people type is an error.
 
-Pure: values only. Words are wished: *ranked* is whatever holds one of them, *counted* what holds enough of them, which
-is a table of their number alone (`enough_of`), so that every engine counts alike. `+word`, "a phrase" and words joined
-by `AND` are demanded; `-word`, `NOT word` exclude; `OR` (or `|`) joins alternatives; `( … )`; filters as `site:host`,
-all of which `filters.py` has in a table. Stop words are left out where there is any other word, but stand in phrases. A
-word that the analyzer cuts into several terms is a phrase ("x-ray"); in scripts without spaces it asks for all its
-bigrams, of which half are enough to count (every second one may stand across the border of two words), and of a
-sentence a third; one character alone asks for all that holds it (`tags.py`). Length, depth and leaves are
-bounded. `readings` tells where a piece was read in a way that is not obvious.
+Pure: values only. Words are wished: every document that holds one of them is *ranked*, and every one that holds enough
+of them is *counted*. How many are enough depends on their number alone (`enough_of`), so that every engine counts
+alike. `+word`, "a phrase" and words joined by `AND` are demanded; `-word`, `NOT word` exclude; `OR` (or `|`) joins
+alternatives; `( … )`; filters as `site:host`, all of which `filters.py` has in a table. Stop words are left out where
+there is any other word, but stand in phrases. A word that the analyzer cuts into several terms is a phrase ("x-ray").
+In scripts without spaces it asks for all its bigrams. Half of them are enough to count, since every second one may
+stand across the border of two words, and a third of a sentence. One character alone asks for all documents that hold it
+(`tags.py`). Length, depth and leaves are bounded. `readings` tells where a piece was read in a way that is not obvious.
 """
 
 from collections import Counter
@@ -193,7 +193,8 @@ class _Builder:
         return found if found is None or self._take(1, node.name) else None
 
     def _excluded(self, node: Words | Filter | Group) -> list[QueryNode]:
-        """What an excluded item excludes: a run without spaces as it is written, not all that holds half of it."""
+        """Return the nodes that an excluded item excludes. A run without spaces excludes itself as it is written, not
+        all documents that hold half of it."""
         if isinstance(node, Group):
             said = self.said.copy()
             unit, _ = self._group(node)
@@ -224,7 +225,8 @@ class _Builder:
         return _Unit(any_of(bigrams), at_least(enough_of_run(len(set(cut))), bigrams))
 
     def _wherever(self, leaf: Leaf) -> QueryNode:
-        """What holds a leaf; a character that is a word by itself, inside of longer words, too."""
+        """Return the query of all documents that hold a leaf. A character that is a word by itself is also found inside
+        longer words."""
         if isinstance(leaf, Term) and is_character(leaf.surface):
             return any_of([TagFilter(character_tag(leaf.surface)), leaf])
         return leaf
@@ -245,7 +247,9 @@ class _Builder:
 
 
 def _joined(wished: list[_Unit], demanded: list[_Unit], filters: list[QueryNode], without: list[QueryNode]) -> _Unit:
-    """A sequence as it is ranked (all that is demanded, or any of the wished) and as it is counted."""
+    """Join the parts of a sequence into one unit. Its `ranked` query asks for all demanded parts, or, without any, for
+    one of the wished. Its `counted` query asks for all demanded parts, and for enough of all parts (`enough_of`). Both
+    demand the filters and exclude `without`."""
     ranked = [unit.ranked for unit in demanded] or ([any_of([unit.ranked for unit in wished])] if wished else [])
     every = list(dict.fromkeys(unit.counted for unit in (*demanded, *wished)))
     counted, enough = every, enough_of(len(every))

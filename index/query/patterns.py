@@ -1,9 +1,9 @@
-"""Words that stand for others in a query: `univers*` for all that begin so, `recieve~` for what is spelled nearly so,
-and a Chinese or Korean character by itself for the pairs that begin with it.
+"""Words that stand for others in a query: `univers*` for all that begin so, and `recieve~` for words that are spelled
+nearly so. A Chinese or Korean character by itself stands for the pairs that begin with it.
 
-Pure: texts in, texts out. A pattern is written anew as alternatives, the words that most documents of the network hold;
-so all that follows knows nothing of patterns, and who knows the network's words finds the same. An exclusion is never
-a pattern: to leave out some of many words would surprise. A character finds what holds it in whatever pair
+Pure: texts in, texts out. A pattern is rewritten as alternatives, the words that most documents of the network hold. So
+all later steps work without patterns, and nodes with the same word counts find the same documents. An exclusion is
+never a pattern: to leave out some of many words would surprise. A character finds what holds it in whatever pair
 (`parser.py`); the commonest ones only say how much a page is about it. Beside other words it is no pattern: all its
 pairs together would weigh more than they ("第 2 章 Installation").
 """

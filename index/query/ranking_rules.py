@@ -2,8 +2,8 @@
 `rewards.py`).
 
 Pure: values only. The strategy names the ranking in force, and every peer scores by the one that a question names, from
-the same index. A ranking that a release has published is frozen: a change gets a number of its own, and the ranking
-before it stays for as long as networks may go by it.
+the same index. A ranking that a release has published is frozen. A change gets a number of its own, and the ranking
+before it stays for as long as networks may use it.
 """
 
 from dataclasses import dataclass
@@ -41,8 +41,8 @@ class RankingRules:
 
     Attributes:
         number: the number that the strategy names.
-        proximity: what closeness may multiply a score by, for queries of two words, of three and so on, the last for
-            all longer ones; also how loose the bound of left-out documents is.
+        proximity: the most by which closeness multiplies a score, for queries of two words, of three and so on, the
+            last for all longer ones. It also loosens the bound of left-out documents.
         cover_fade: the greater, the less a document loses for each word that it lacks.
         classes: the titles and addresses in which words earn more.
         front_share: the share of its weight that a word earns on a front page whose host name has all words of the

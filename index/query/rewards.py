@@ -1,12 +1,12 @@
 """The rewards of a document beside its words' frequencies: for words in its title, for being the front page of the site
-that they name, and for having all; and how much of its weight a word keeps.
+that they name, and for having all. Also how much of its weight a word keeps.
 
 Pure: values only. A reward is a share of a word's weight that depends on the field and on its length alone, in a few
-classes, so that an engine adds it as a constant: what it adds and what the score adds are the same. The more words a
-title has beside those of the query, the less it is about them. A front page is the page of its site's name, whatever
-else stands below it: its reward is the greater the more of the query its host's name says, and next to nothing where
-that is half, because then a page below is meant; an engine adds the whole of it. A document that lacks words is
-multiplied by at most 1, where the words are few: in a long question hardly any document has all.
+classes. So an engine adds it as a constant, and its sum equals that of the score. The more words a title has beside
+those of the query, the less it is about them. A front page is the page of its site's name, whatever else stands below
+it. Its reward grows with the part of the query that its host's name holds. It is next to nothing where that is half,
+because then a page below is meant. An engine adds the whole of it. A document that lacks words is multiplied by at most
+1, where the words are few: in a long question hardly any document has all.
 
 Words that ask ("paper", "information") say little of a subject, and nor does the grammar of Chinese. Stop words are not
 looked for at all; these are, because somebody may mean them, but a page is no better for them where other words are
@@ -49,7 +49,7 @@ def shares(rules: RankingRules, words: int) -> tuple[float, ...]:
 
 
 def words_in(leaves: Sequence[Leaf]) -> int:
-    """Return of how many words a query speaks, 1 … MANY."""
+    """Return the number of words in all leaves of a query, bounded to 1 … MANY."""
     return max(1, min(MANY, sum(len(leaf.words) if isinstance(leaf, Phrase) else 1 for leaf in leaves)))
 
 
@@ -111,8 +111,9 @@ def coverage(rules: RankingRules, has: Sequence[bool], weights: Sequence[float])
 
 
 def kept_share(word: str, asking: float, grammar: float) -> float:
-    """Return the share of its weight that a word of a query, one of `analyzer.words`, keeps: `asking` where it only
-    asks, `grammar` for each character of grammar; of powers of two it is one."""
+    """Return the share of its weight that a word of a query, one of `analyzer.words`, keeps. It is `asking` for a word
+    that only asks, a factor of `grammar` for each character of grammar in a Chinese bigram, and 1.0 for others. Where
+    both are powers of two, so is the share."""
     if word in _ASKING:
         return asking
     if len(word) == 2 and all(_HAN[0] <= letter <= _HAN[1] for letter in word):

@@ -192,8 +192,8 @@ def is_latin(query: Query) -> bool:
 
 def is_foreign(forward: ForwardRecord, asked_in_latin: bool) -> bool:
     """Tell whether a document's language is not written in Latin letters while the query is. Latin words stand in
-    addresses and menus of the whole world, others hardly where they are not meant; and a front page bears the name of
-    its site, which is mostly Latin."""
+    addresses and menus of the whole world, but others hardly where they are not meant. Front pages are exempt, since
+    the name of a site is mostly Latin."""
     return bool(asked_in_latin and forward.scripts and not forward.scripts & LATIN and not forward.is_front)
 
 

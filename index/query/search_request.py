@@ -10,11 +10,16 @@ from dataclasses import dataclass
 class SearchRequest:
     """One query with its paging and its filters.
 
-    `text` is as people type it, `cursor` from the page before, `language` and `site` are filters, "" without one;
-    `explain` gives the numbers behind each score, `facets` counts matches by site, language, year and type,
-    `is_by_date` puts the newest first, of those that hold enough of the words.
-    `first_ms` is when the asker wants to show what was found by then, 0 where all is waited for: what silent peers have
-    is then asked of others in time for that. The searcher bounds `limit` and `deadline_ms`."""
+    `text`: as people type it.
+    `cursor`: from the page before, "" for the first page.
+    `language`, `site`: filters, "" without one.
+    `explain`: give the numbers behind each score.
+    `facets`: count matches by site, language, year and type.
+    `is_by_date`: put the newest first, of those that hold enough of the words.
+    `first_ms`: milliseconds after which the asker shows the results so far; 0: it waits for all. Others are asked for
+    the slots of silent peers in time for that.
+
+    The searcher bounds `limit` and `deadline_ms`."""
 
     text: str
     limit: int = 10

@@ -91,8 +91,8 @@ def weight(word: str, other: str, documents: int) -> int:
 
 
 def _likelihood(word: str, other: str) -> int:
-    """Say how likely this slip of the `other` word is. A letter put in or written otherwise could be any of thirty,
-    so each one is rare; for one left out, or two that changed places, there are as many ways as letters."""
+    """Say how likely this slip of the `other` word is. An additional or another letter could be any of thirty, so each
+    such slip is rare. A letter left out, or two that changed places, have only as many ways as letters."""
     same = next((at for at, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))
     typed, meant = word[same:], other[same:]
     if len(word) < len(other):

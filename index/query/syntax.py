@@ -1,11 +1,10 @@
 """A query's punctuation: text to words, quotes, filters and groups. The parser decides what they look for.
 
-Pure: values only; nothing that people or strangers type is an error. What is open at the end is closed there, a
-closing parenthesis without an opening one is left out, and neither a number (`-40`) nor an option as one types it in
-a shell (`-v`, `--help`, `rm -rf`) is an exclusion. In a sentence all in capitals AND is a word
-like others, and in a text of several sentences a quotation is a wish: on CACM's and NPL's queries as they were
-written, demanding either left 1 … 6 % without an answer and cost .03 … .04 nDCG@10. Depth is bounded, so recursion
-is.
+Pure: values only; nothing that people or strangers type is an error. An open quotation or parenthesis is closed at the
+end, and a closing parenthesis without an opening one is left out. Neither a number (`-40`) nor an option as one types
+it in a shell (`-v`, `--help`, `rm -rf`) is an exclusion. In a sentence all in capitals AND is a word like others, and
+in a text of several sentences a quotation is a wish. To demand either left 1 … 6 % of CACM's and NPL's original queries
+without an answer and cost .03 … .04 nDCG@10. Depth is bounded, so recursion is.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Checks that a peer's answer must pass before anything in it is believed.
 
-Pure: each function says what is wrong, or None. Before anything is shown, its signed document is read and `wrong_hit`
-holds the peer to it; until then a peer is held to its own numbers: slots that were asked for, sums that add up, scores
-that follow from the numbers beside them.
+Pure: each function says what is wrong, or None. Before a hit is shown, its signed document is read and `wrong_hit`
+compares the peer's answer with it. Until then the answer must be consistent: slots that were asked for, sums that add
+up, scores that follow from the numbers beside them.
 """
 
 import math

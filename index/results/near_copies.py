@@ -31,8 +31,8 @@ def no_signature(text: str) -> bytes:
 
 
 class Likeness(NamedTuple):
-    """The values by which a page is compared: the digest of all that it says, and its signature as a number, None
-    where the page is too short for one or has none."""
+    """The values by which a page is compared: the digest of all its text, and its signature as a number. The signature
+    is None where the page is too short for one or has none."""
 
     digest: bytes
     signature: int | None
@@ -50,7 +50,8 @@ def are_near(one: Likeness, other: Likeness) -> bool:
 
 
 def say_the_same(one: Text, other: Text, sign: Sign) -> bool:
-    """Tell whether two documents say the same by their own texts, whatever their authors say of them."""
+    """Return whether two documents say the same by their texts, whatever digests and signatures their authors gave.
+    `sign` makes the signature of a main text, b"" for none."""
     if content_digest(one) == content_digest(other):
         return True
     first, second = sign(one.body), sign(other.body)

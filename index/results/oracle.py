@@ -1,7 +1,7 @@
 """The slow, obvious search over a list of documents: the oracle that every real answer is compared with.
 
-Pure: values only. It shares the analyzer, the parser and the formula with the real path, and nothing else: every
-document is looked at, df is counted by looking, and copies are folded by comparing with all that is shown before.
+Pure: values only. It shares the analyzer, the parser and the formula with the real path, and nothing else. It looks at
+every document, counts df so, and folds copies by comparison with all results shown before.
 """
 
 from collections import Counter
@@ -101,7 +101,9 @@ class SearchOracle:
         return Statistics(len(self._texts), lengths, tuple(df))
 
     def _pick(self, found: Sequence[_Found], is_crowded: bool, wanted: int) -> tuple[OracleHit, ...]:
-        """Ten by ten: three of a host, and then the best of all others where that leaves room."""
+        """Return at least `wanted` hits, where there are so many, from the sorted matches, in tens. Near copies are
+        folded into the hit that they copy. `is_crowded`: each ten takes at most three hits of a host, and more of them
+        only where that leaves room."""
         hits: list[OracleHit] = []
         pages: list[Likeness] = []
         rest = list(found)

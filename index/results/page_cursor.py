@@ -1,7 +1,7 @@
 """Where the next page begins: an opaque text that any node understands.
 
-Pure: values only. It holds the last result's id, how many results were shown, which query it belongs to, and by which
-statistics that was scored: where these have changed, so has the order.
+Pure: values only. It holds the last result's id, how many results were shown, its query, and the statistics by which
+that was scored. Where these have changed, so has the order.
 """
 
 import binascii

@@ -1,8 +1,8 @@
 """From the order of all hits to what is shown: copies folded under the first of them, and few results of one host.
 
-Pure: values only. Ten by ten, down the order, each hit is folded under the first shown result that it is a copy of;
-else it is shown, but where three of the ten are of its host already: then it is passed over, and the next ten begin
-with it. Where nothing else follows, the ten are filled with the best of what was passed over.
+Pure: values only. Ten by ten, down the order, each hit is folded under the first shown result that it is a copy of.
+Else it is shown, unless three of the ten are of its host already. Then it is passed over, and the next ten begin with
+it. Where nothing else follows, the best hits that were passed over fill the ten.
 
 Peers give only the best hits of a host. `SiteHits` bounds from where on others may be missing, and how many.
 """
@@ -80,8 +80,8 @@ class _Picker:
         return first is not None
 
     def pick_ten(self, rest: list[MergedHit], room: int, limits: Sequence[int]) -> tuple[list[MergedHit], bool]:
-        """Show up to `room` of these, so many of a host as the first limit says; where they are too few, go through
-        what was passed over by the next limit. Return what is left, and whether there was enough."""
+        """Show up to `room` of these hits, and at most as many of one host as the first limit allows. Where they are
+        too few, go through those passed over by the next limit. Return the rest, and whether there were enough."""
         of_host = Counter[bytes]()
         for number, most in enumerate(limits):
             passed: list[MergedHit] = []
@@ -124,8 +124,9 @@ class SiteHits:
     counts: Mapping[bytes, int] = field(default_factory=dict)
 
     def are_enough(self, picked: Sequence[PickedHit], is_full: bool) -> bool:
-        """Tell whether no hit that peers kept back could stand among the picked: each ten either goes no further than
-        where hits of a host may be missing, or shows three of that host before, and is not filled from beyond.
+        """Return whether no hit that peers kept back could stand among the picked. For each host with such hits, each
+        ten must either end before the place where they may begin, or show three of that host before. It must not be
+        filled from beyond that place.
         `is_full`: the picked are all that was wanted; where they are not, what was kept back would follow them."""
         return not self.ends or (is_full and all(map(self._is_sure, _tens(picked))))
 
@@ -142,8 +143,9 @@ class SiteHits:
         return True
 
     def more(self, picked: Sequence[PickedHit]) -> dict[bytes, int]:
-        """Count at least how many matches of a host are neither among the picked nor copies of them, by the id of the
-        last one of that host."""
+        """Return the least number of further matches of each host of the picked hits: those that are neither picked nor
+        copies of picked ones. Keys are the ids of the last picked hit of each host; hosts without further matches are
+        left out."""
         last = {each.found.hit.host: each.found.hit.id for each in picked}
         seen = Counter(found.hit.host for each in picked for found in (each.found, *each.similar))
         return {id_: self.counts[host] - seen[host] for host, id_ in last.items() if self.counts[host] > seen[host]}

@@ -27,8 +27,8 @@ _Every = tuple[int, ...]  # places that all are needed
 
 
 class _Wanted(NamedTuple):
-    """What documents of one stem class are asked for. `leaves`: of each, places any of which are enough; `pairs`: the
-    place of each leaf beside the next, None where a sketch does not tell."""
+    """The demands of a query on documents of one stem class. `leaves`: of each, places any of which are enough;
+    `pairs`: the place of each leaf beside the next, None where a sketch does not tell."""
 
     leaves: Sequence[tuple[_Every, ...]]
     pairs: Sequence[int | None]

@@ -1,13 +1,13 @@
 """Did-you-mean and suggestions: a node's own vocabulary proposes, and for did-you-mean the whole network decides.
 
-Blocking, on a reader's thread. `propose` reads the vocabulary of the documents that are indexed here. What it proposes
-travels with the question for statistics, so that no message is added. Nothing replaces what was typed: an answer names
+Blocking, on a reader's thread. `propose` reads the vocabulary of the documents that are indexed here. Its proposals
+travel with the question for statistics, so that no message is added. Nothing replaces what was typed: an answer names
 the question that may have been meant.
 
-A suggestion completes what somebody types, and no peer is asked: nobody learns of a question that was never asked. The
-last word is completed by words that are written together with those before it, the commonest first; titles are those
-that begin as all of the text does; a last word that nothing begins with is corrected. Each lookup is bounded by its
-prefix, and what many words begin with is remembered until the index has grown by a tenth.
+A suggestion completes what somebody types, and no peer is asked: nobody learns of a question that was never asked. It
+completes the last word by words that are written together with those before it, the commonest first. It adds titles
+that begin as all of the text does. It corrects a last word with which no known word begins. Each lookup is bounded by
+its prefix, and what many words begin with is remembered until the index has grown by a tenth.
 """
 
 import unicodedata

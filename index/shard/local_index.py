@@ -1,10 +1,11 @@
 """This node's indexes: which there are, which one serves, and how peers are answered from them.
 
 Nearly always there is one index. Where a strategy names another analyzer, the index for it is built beside the present
-one, before it counts; the strategy's instant switches, and the index before goes a day later. A node answers for slots
-that it announces as ready: it does so once the index that serves has reached what made them ready, and has caught up
-after a start or a rebuild. A question names the rules by which it goes, and is answered by these where the index for
-them is here (`question_server.py`). A thread of its own checks what peers answered to this node's own queries.
+one, before it counts. The strategy's instant switches, and the earlier index goes a day later. A node answers for slots
+that it announces as ready. It announces them once its serving index holds the records that made them ready, and has
+caught up after a start or a rebuild. A question names the rules by which it goes, and is answered by these where the
+index for them is here (`question_server.py`). A thread of its own checks what peers answered to this node's own
+queries.
 """
 
 import asyncio

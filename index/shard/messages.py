@@ -1,7 +1,7 @@
 """Messages between nodes that answer a query: two rounds, statistics then the best documents.
 
 Pure: values with bounds, no behaviour. The query travels as text and both sides parse it with the same parser, so its
-leaves have the same order; analyzer, ranking and slot_bits say which rules the asker goes by.
+leaves have the same order. Analyzer, ranking and slot_bits name the rules of the asker.
 """
 
 from typing import Annotated
@@ -41,10 +41,13 @@ Hash = Annotated[bytes, Meta(min_length=32, max_length=32)]
 class Agreement(msgspec.Struct, frozen=True, array_like=True):
     """Says how far the answerer's copies of the answered slots agree with those of others.
 
-    `strategy`: the version in force there, 0 where nothing is said. `owners`: digest of who owns these slots, as the
-    answerer sees them. `level`: for each slot a bit for each sticky owner, the first the lowest: the answerer's copy
-    was equal to that one's within the last 30 s, but for what was just written; its own bit says that its index keeps
-    up. `unlike`: slots of which another live copy has differed for longer. `vanished`: half of all members are gone.
+    `strategy`: the version in force there, 0 where nothing is reported.
+    `owners`: digest of the owners of these slots, as the answerer sees them.
+    `level`: for each slot a bit for each sticky owner, the first the lowest. It is set where the answerer's copy was
+    equal to that owner's within the last 30 s, but for recent writes. The answerer's own bit reports that its index
+    keeps up.
+    `unlike`: slots of which another live copy has differed for longer.
+    `vanished`: half of all members are gone.
     """
 
     strategy: Annotated[int, Meta(ge=0, lt=1 << 31)] = 0
@@ -122,10 +125,13 @@ class AskBest(Message, frozen=True, array_like=True):
 class HitRow(msgspec.Struct, frozen=True, array_like=True):
     """One document with the numbers that its score was computed from.
 
-    `digest` is equal for pages that say the same, `signature` nearly equal for those that nearly do (its author's word;
-    empty where it has none), and `host` is equal for pages of one host. `day`: that it is dated (`tags.py`), where
-    the question was for the newest. `is_front`: whether it is the host's front page. `is_foreign`: whether its language
-    has no Latin letters, and the question no others."""
+    `digest`: equal for pages with the same text.
+    `signature`: nearly equal for pages with nearly the same text, as their authors report it; empty where there is
+    none.
+    `host`: equal for pages of one host.
+    `day`: the day of its date (`tags.py`), where the question was for the newest.
+    `is_front`: whether it is the host's front page.
+    `is_foreign`: whether its language has no Latin letters, and the question no others."""
 
     id: Id
     key: Id
@@ -153,10 +159,14 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
 
 
 class BestAnswer(Message, frozen=True, array_like=True):
-    """Brings the best hits, best first, and all matches' `counts` by slot. Nothing left out scores above `bound`, but
-    for pages of hosts of which as many are here as were asked for: they come later in the order than those. `hosts`: of
-    some of these hosts, how many matches they have. `facets`: for each of site, language, year and type the commonest
-    names among all matches, with their numbers; what is not named in a full list may have as many as its last."""
+    """Brings the best hits, best first.
+
+    `counts`: the number of all matches, by slot.
+    `bound`: no document that is left out scores above it. Exceptions are pages of hosts of which as many are here as
+    were asked for; they come later in the order than those.
+    `hosts`: of some of these hosts, how many matches they have.
+    `facets`: for each of site, language, year and type the commonest names among all matches, with their numbers. A
+    name that is missing in a full list may have as many as its last."""
 
     slots: Slots
     counts: PerSlot

@@ -203,7 +203,7 @@ def _stretches(root: QueryNode, count: Callable[[QueryNode], int]) -> Iterator[S
     """Yield what matches a tree as stretches of time, the newest first: of up to `MANY` documents, or of one day. Those
     without a date come last.
 
-    No engine sorts by date; but each counts by the tags of dates, so a decade, year or month that holds much is cut
+    No engine sorts by date, but each counts by the tags of dates. So a decade, year or month that holds much is cut
     into its parts, and one that holds little is looked at as a whole."""
     decades = [str(decade) for decade in range(LAST_YEAR // 10, FIRST_YEAR // 10 - 1, -1)]
     left = count(root)

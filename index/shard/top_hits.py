@@ -151,8 +151,9 @@ class LeafFinder:
         self._known: dict[int, _Needles] = {}  # by stem class
 
     def find(self, forward: ForwardRecord) -> tuple[list[int], tuple[bool, ...]]:
-        """Return where each term stands in a record's table, for `positions`; and for each leaf whether it may occur:
-        of a phrase the record has all words, wherever they stand."""
+        """Return two lists. The first has the place of each term in the record's table, -1 where it is missing;
+        `positions` takes it. The second tells for each leaf whether the record may hold it; a phrase may occur where
+        all its words do."""
         wanted = self._wanted(forward.stem_class)
         places = list(map(forward.table.find, wanted.needles))
         return places, tuple(

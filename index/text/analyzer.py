@@ -40,8 +40,8 @@ MEMO_TERMS, MEMO_BYTES = 8, 64  # at most of each: what is longer is a run of bi
 JOINERS = "-._\u00ad\u200c\u2010\u2011"  # between two words that are also one; ASCII's and hyphens, soft and hard
 _KEPT = b"'._-+#"  # signs that are part of words, or join them
 # ASCII letters in lower case; all that can stand in no token and joins none, a space. The rest is left to `TOKEN`.
-_SPACED = bytes(b if b > 127 or b in _KEPT or bytes((b,)).isalnum() else 32 for b in range(256)).lower()
-_CHUNK = re.compile("[0-9A-Za-z'._\\-+#\u0080-\ud7ff\ue000-\U0010ffff]+")  # what `_SPACED` leaves between spaces
+SPACED = bytes(b if b > 127 or b in _KEPT or bytes((b,)).isalnum() else 32 for b in range(256)).lower()
+_CHUNK = re.compile("[0-9A-Za-z'._\\-+#\u0080-\ud7ff\ue000-\U0010ffff]+")  # what `SPACED` leaves between spaces
 _MAY_JOIN = re.compile(f"[{JOINERS}]|[A-Za-z]{{2}}[0-9]")
 _NUMBERED = re.compile("([A-Za-z]{2,12})([0-9]{1,5})")  # utf8, ipv6, rfc2616, python3
 _PLAIN_WORDS = re.compile(rb"(?:[a-z]+|[0-9]+[a-z]*)(?:[-._](?:[a-z]+|[0-9]+[a-z]*))+")  # pg_dump, 3.11, e-mail
@@ -85,7 +85,7 @@ class _Found(threading.local):
 
 
 class ChunkMemo(dict[bytes, _Terms]):
-    """The terms of each chunk that was looked up, in one stem class: a piece of text as `_SPACED` leaves it, without
+    """The terms of each chunk that was looked up, in one stem class: a piece of text as `SPACED` leaves it, without
     spaces. Chunks with joined forms are kept apart, so that whoever looks one up gets to know those."""
 
     def __init__(self, stem_class: int) -> None:
@@ -115,11 +115,11 @@ class ChunkMemo(dict[bytes, _Terms]):
         if plain.isdigit():
             terms: _Terms = (plain[:MAX_TERM_CHARS].decode(),)
         elif plain.isalnum() and not plain[-1:].isdigit():
-            terms = self.get(plain) or (self._stem(plain[:MAX_TERM_CHARS].decode()),)
+            terms = self.get(plain) or (self.stem(plain[:MAX_TERM_CHARS].decode()),)
         elif len(plain) <= MAX_TERM_CHARS and _PLAIN_WORDS.fullmatch(plain):
             parts = _ASCII_JOINER.split(plain)
             terms = tuple([self[part][0] for part in parts])
-            joined = tuple(map(self._stem, _joined(b"".join(parts).decode(), len(parts))))
+            joined = tuple(map(self.stem, _joined(b"".join(parts).decode(), len(parts))))
         else:
             terms, joined = self._cut_pieces(chunk.decode())
         if len(chunk) <= MEMO_BYTES and len(terms) + len(joined) <= MEMO_TERMS:
@@ -146,10 +146,10 @@ class ChunkMemo(dict[bytes, _Terms]):
                     return self._cut_runs(parts)
         if _MAY_JOIN.search(chunk):
             for words, kind, _, _ in _pieces(chunk):
-                (joined if kind is _Kind.JOINED else terms).extend(map(self._stem, words))
+                (joined if kind is _Kind.JOINED else terms).extend(map(self.stem, words))
         else:
             tokens = (ASCII_TOKEN if chunk.isascii() else TOKEN).findall(chunk)
-            terms = [self._stem(word) for raw in tokens for word in _words_of(raw)]
+            terms = [self.stem(word) for raw in tokens for word in _words_of(raw)]
         return tuple(terms), tuple(joined)
 
     def _cut_runs(self, parts: list[str]) -> _Chunk:
@@ -167,8 +167,8 @@ class ChunkMemo(dict[bytes, _Terms]):
                 joined += known[1]
         return tuple(terms), tuple(joined)
 
-    def _stem(self, word: str) -> str:
-        # One string for all chunks with this term: it is hashed once, and found without being compared.
+    def stem(self, word: str) -> str:
+        """Return the term of a word: one string for all chunks with it, hashed once and found without comparing."""
         return intern(stem(word, self.stem_class))
 
 
@@ -185,13 +185,23 @@ def forget() -> None:
     _remembered[0] = 0
 
 
+def known_chunk(chunk: bytes, stem_class: int) -> _Chunk:
+    """Return the terms of a chunk, a piece of text as `SPACED` leaves it, and its joined forms."""
+    return _memos[stem_class].known(chunk)
+
+
+def known_word(word: bytes, stem_class: int) -> _Chunk:
+    """Return what `known_chunk` does for a chunk that is one word of letters and digits, in scripts with spaces."""
+    return tuple([_memos[stem_class].stem(part) for part in _words_of(word.decode())]), ()
+
+
 def terms(text: str, limit: int = 1 << 30, stem_class: int = ENGLISH) -> list[str]:
     """Return the terms of a text in order, joined forms last, at most `limit`: the fast way without offsets.
 
     No step of it is Python's but for chunks that are not remembered: a page has some thousand of them.
     """
     # A full stop that ends a chunk says nothing, and would make another chunk of each word.
-    chunks = text.encode("utf-8", "replace").translate(_SPACED).replace(b". ", b" ").split()
+    chunks = text.encode("utf-8", "replace").translate(SPACED).replace(b". ", b" ").split()
     joined: list[str] = []
     _found.joined = joined
     found = list(chain.from_iterable(map(_memos[stem_class].__getitem__, chunks)))
@@ -224,7 +234,7 @@ def tokens(
 def words(text: str) -> list[str]:
     """Return the words of a query's text in order, not stemmed: lower case, diacritics on, unspaced runs as bigrams;
     without joined forms."""
-    chunks = text.encode("utf-8", "replace").translate(_SPACED).decode().split()
+    chunks = text.encode("utf-8", "replace").translate(SPACED).decode().split()
     return [word for chunk in chunks for word in (_words_in if len(chunk) <= MEMO_BYTES else _cut_words)(chunk)]
 
 
@@ -237,7 +247,7 @@ _words_in = lru_cache(1 << 12)(_cut_words)  # 1 MB: those of titles and addresse
 
 def joined_word(text: str) -> str:
     """Return the joined form of all words of a text, as "utf8" of "UTF-8"; "" where it has none."""
-    chunks = text.encode("utf-8", "replace").translate(_SPACED).decode().split()
+    chunks = text.encode("utf-8", "replace").translate(SPACED).decode().split()
     pieces = list(_pieces(chunks[0])) if len(chunks) == 1 else []
     if not pieces:
         return ""

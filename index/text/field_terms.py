@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.change_feed import Text
+from index.text import text_leaf
 from index.text.analyzer import terms
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
 from index.text.site_host import front_name
 from index.text.stem_classes import class_of
+from index.text.text_leaf import Limits
 
 TITLE, HEADINGS, URL, BODY = range(4)
 BOILERPLATE_LIMIT = 8_000  # a menu of more terms is a list of URLs
@@ -32,7 +34,7 @@ Places = NDArray[np.uint16]  # of terms in a vocabulary
 class FieldTerms:
     """The terms of a document in order, as their places in its vocabulary."""
 
-    vocabulary: Sequence[str]  # each of its terms once, in the order in which they come
+    vocabulary: list[str]  # each of its terms once, in the order in which they come
     places: Places  # of all terms
     lines: Sequence[Places]  # its parts: title, each heading, address, main text, all else
 
@@ -68,25 +70,31 @@ class FieldTerms:
 def analyse(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> FieldTerms:
     """Cut a document's fields into the terms of its stem class, as many of each as the analyzer keeps. The address of a
     front page is its host name alone."""
-    stem_class, limits = class_of(text.language), rules.limits
-    address, room = front_name(text.url) or text.url.partition("://")[2], limits[HEADINGS]
-    found = [terms(text.title[:MAX_LINE_CHARS], limits[TITLE], stem_class)]
-    for heading in text.headings[:MAX_HEADINGS]:
-        if cut := terms(heading[:MAX_LINE_CHARS], room, stem_class):
+    lines = (
+        text.title[:MAX_LINE_CHARS],
+        *(heading[:MAX_LINE_CHARS] for heading in text.headings[:MAX_HEADINGS]),
+        unquote((front_name(text.url) or text.url.partition("://")[2])[:MAX_LINE_CHARS], errors="replace"),
+        text.body[:MAX_BODY_CHARS],
+        text.boilerplate[:MAX_BODY_CHARS],
+    )
+    cut = text_leaf.leaf.cut_lines if text_leaf.leaf else cut_lines
+    vocabulary, numbers, lengths = cut(lines, (*rules.limits, BOILERPLATE_LIMIT), class_of(text.language))
+    places, ends = np.frombuffer(numbers, np.uint16), accumulate(lengths, initial=0)
+    return FieldTerms(vocabulary, places, [places[start:end] for start, end in pairwise(ends)])
+
+
+def cut_lines(lines: Sequence[str], limits: Limits, stem_class: int) -> tuple[list[str], bytes, list[int]]:
+    """Cut a title, headings, an address, main text and all else into terms. Return the vocabulary, the place of each
+    term in it (u16 each), and how many terms each line has; headings without any are left out."""
+    room = limits[HEADINGS]
+    found = [terms(lines[TITLE], limits[TITLE], stem_class)]
+    for heading in lines[1:-3]:
+        if cut := terms(heading, room, stem_class):
             found.append(cut)
             room -= len(cut)
-    found += (
-        terms(unquote(address[:MAX_LINE_CHARS], errors="replace"), limits[URL], stem_class),
-        terms(text.body[:MAX_BODY_CHARS], limits[BODY], stem_class),
-        terms(text.boilerplate[:MAX_BODY_CHARS], BOILERPLATE_LIMIT, stem_class),
-    )
-    return _numbered(found)
-
-
-def _numbered(lines: Sequence[Sequence[str]]) -> FieldTerms:
+    found += (terms(line, limit, stem_class) for line, limit in zip(lines[-3:], limits[-3:], strict=True))
     numbers = defaultdict[str, int]()
     numbers.default_factory = numbers.__len__
-    places = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lines)), np.uint16, sum(map(len, lines)))
+    places = np.fromiter(map(numbers.__getitem__, chain.from_iterable(found)), np.uint16, sum(map(len, found)))
     numbers.default_factory = None  # it holds what holds it: all terms would wait for a rare collection of garbage
-    ends = accumulate(map(len, lines), initial=0)
-    return FieldTerms(list(numbers), places, [places[start:end] for start, end in pairwise(ends)])
+    return list(numbers), places.tobytes(), list(map(len, found))

@@ -32,8 +32,9 @@ from numpy.typing import NDArray
 
 from index.change_feed import Text
 from index.errors import IndexCorrupt
+from index.text import text_leaf
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
-from index.text.field_terms import BODY, HEADINGS, TITLE, URL, FieldTerms, analyse
+from index.text.field_terms import BODY, HEADINGS, TITLE, URL, FieldTerms, Places, analyse
 from index.text.site_host import digest_of_host, front_name, host_of
 from index.text.stem_classes import class_of
 from index.text.tags import day_of
@@ -204,9 +205,9 @@ def signature_of(text: Text) -> bytes:
     return text.signature if len(text.signature) == SIGNATURE_BYTES and any(text.signature) else b""
 
 
-def _positions_of_lines(lengths: Sequence[int]) -> bytes:
-    """The positions (u16 each) of the lines of `FieldTerms`, given their lengths: all that must not run together are
-    apart."""
+def positions_of_lines(lengths: Sequence[int]) -> bytes:
+    """Return the positions (u16 each) of the lines of `FieldTerms`, given their lengths: all that must not run together
+    are apart."""
     bases, position = [BASES[TITLE]], BASES[HEADINGS]
     for length in lengths[1:-3]:
         bases.append(position)
@@ -217,18 +218,23 @@ def _positions_of_lines(lengths: Sequence[int]) -> bytes:
 
 def _tables_of(fields: FieldTerms) -> tuple[int, bytes, bytes, bytes]:
     """The last four fields of a document's `ForwardRecord`: for each term, where it stands."""
-    names, found, lines = fields.vocabulary, fields.places, fields.lines
+    make = text_leaf.leaf.tables_of if text_leaf.leaf else tables_of
+    return make(fields.vocabulary, fields.places, positions_of_lines(list(map(len, fields.lines))), RUN)
+
+
+def tables_of(names: list[str], found: Places, positions: bytes, run: int) -> tuple[int, bytes, bytes, bytes]:
+    """Return how many terms stand more than once, and the tables of a record, given the position of each term (u16)."""
     counts = np.bincount(found, minlength=len(names))
     order = (counts == 1).argsort(kind="stable")  # those that stand more than once come first
     rank = np.empty(len(names), np.uint16)
     rank[order] = np.arange(len(names), dtype=np.uint16)
-    places = np.frombuffer(_positions_of_lines(list(map(len, lines))), "<u2")[rank[found].argsort(kind="stable")]
+    places = np.frombuffer(positions, "<u2")[rank[found].argsort(kind="stable")]
     many = int(np.count_nonzero(counts > 1))
     table = ("\0" + "\0".join([names[number] for number in order.tolist()]) + "\0").encode() if names else b""
     starts = np.zeros(many + 1, np.uint16)
     counts[order[:many]].cumsum(out=starts[1:])
     again, once = places[: starts[-1]].tobytes(), places[starts[-1] :]
-    rows = np.concatenate((_distances(starts), _distances(once))).astype("<u2", copy=False).tobytes()
+    rows = np.concatenate((_distances(starts, run), _distances(once, run))).astype("<u2", copy=False).tobytes()
     return many, again[::2], table, b"".join((rows[::2], rows[1::2], again[1::2]))
 
 
@@ -244,11 +250,11 @@ def _marks_of(text: Text) -> tuple[bytes, bytes, bytes, int, bool, int, int]:
     return *marks, class_of(text.language), bool(front_name(text.url)), scripts, day
 
 
-def _distances(row: NDArray[np.uint16]) -> NDArray[np.uint16]:
+def _distances(row: NDArray[np.uint16], run: int) -> NDArray[np.uint16]:
     """A row of ascending numbers as it is kept, see the layout."""
     out = row.copy()
     out[1:] -= row[:-1]
-    out[::RUN] = row[::RUN]
+    out[::run] = row[::run]
     return out
 
 

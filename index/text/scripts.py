@@ -35,7 +35,8 @@ def _marks() -> str:
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
 
 
-def _unassigned() -> list[tuple[int, int]]:
+def unassigned_spans() -> list[tuple[int, int]]:
+    """Return the first and the last of each run of code points that Unicode 14.0 does not assign."""
     ranges = Path(__file__).with_name("unassigned.txt").read_text(encoding="ascii").split()
     spans = (each.partition("-") for each in ranges)
     return [(int(first, 16), int(last or first, 16)) for first, _, last in spans]
@@ -48,14 +49,14 @@ def _class_of(spans: Iterable[tuple[int, int]]) -> str:
 def _long_runs() -> Iterator[tuple[int, int]]:
     """Long runs of code points without one that is unassigned."""
     begin = 0
-    for first, last in _unassigned():
+    for first, last in unassigned_spans():
         if first - begin >= LONG_RUN:
             yield begin, first - 1
         begin = last + 1
 
 
 MARKS = _marks()
-UNASSIGNED = re.compile(f"[{_class_of(_unassigned())}]")
+UNASSIGNED = re.compile(f"[{_class_of(unassigned_spans())}]")
 _ASSIGNED = re.compile(f"[{_class_of(_long_runs())}]*+")  # most texts; a class of few runs is found 200 times faster
 LETTER = f"[^\\W_{UNSPACED}]"
 # A run of unspaced script, or a word: letters and digits, marks inside, and English endings after an apostrophe

@@ -11,7 +11,8 @@ from zlib import crc32
 
 import numpy as np
 
-from index.text.field_terms import FieldTerms
+from index.text import text_leaf
+from index.text.field_terms import FieldTerms, Places
 
 COLUMNS, COLUMN_BITS = 64, 64
 _SHIFT = 32 - 12  # of a hash of 32 bits, that it is one of 4,096 places
@@ -21,11 +22,18 @@ _WHOLE = 0xFFFFFFFF
 
 def sketch_of(fields: FieldTerms) -> list[int]:
     """Return the columns of a document's sketch."""
-    hashes = np.fromiter(map(crc32, map(str.encode, fields.vocabulary)), np.uint32, len(fields.vocabulary))
-    found = hashes[fields.places[: len(fields.places) - len(fields.lines[-1])]]
+    said = fields.places[: len(fields.places) - len(fields.lines[-1])]
+    make = text_leaf.leaf.columns_of if text_leaf.leaf else columns_of
+    return make(fields.vocabulary, said, _SHIFT, _MIX)
+
+
+def columns_of(vocabulary: list[str], places: Places, shift: int, mix: int) -> list[int]:
+    """Return the columns of a sketch of terms that stand in this order, given by their places in a vocabulary."""
+    hashes = np.fromiter(map(crc32, map(str.encode, vocabulary)), np.uint32, len(vocabulary))
+    found = hashes[places]
     bits = np.zeros(COLUMNS * COLUMN_BITS, np.uint8)
-    bits[found >> _SHIFT] = 1
-    bits[(found[1:] + found[:-1]) * np.uint32(_MIX) >> _SHIFT] = 1
+    bits[found >> shift] = 1
+    bits[(found[1:] + found[:-1]) * np.uint32(mix) >> shift] = 1
     columns: list[int] = np.packbits(bits, bitorder="little").view("<u8").tolist()
     return columns
 

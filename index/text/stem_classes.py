@@ -94,10 +94,14 @@ def class_of(language: str) -> int:
 def stem(word: str, stem_class: int) -> str:
     """Return the term of one word of `analyzer.words` in documents of a class."""
     if word.isascii():
-        return word if word.isdigit() else _latin(stem_class)(word)
+        return word if word.isdigit() else ascii_stemmer(stem_class)(word)
     first = word[0]
     if first < _LATIN_ENDS:
-        return _latin(stem_class)(fold(word)) if stem_class == ENGLISH else fold(_latin(stem_class)(word)) or word
+        return (
+            ascii_stemmer(stem_class)(fold(word))
+            if stem_class == ENGLISH
+            else fold(ascii_stemmer(stem_class)(word)) or word
+        )
     for begin, end, default, own in _ALPHABETS:
         if begin <= first <= end:
             name = CLASSES[stem_class] if CLASSES[stem_class] in own else default
@@ -116,7 +120,8 @@ def stems_of(word: str) -> tuple[Stem, ...]:
 
 
 @lru_cache(None)
-def _latin(stem_class: int) -> _Stem:
+def ascii_stemmer(stem_class: int) -> _Stem:
+    """Return what gives the term of a word of ASCII with a letter in it, in documents of a class."""
     name = CLASSES[stem_class]
     return _stemmer("english" if name in _OTHER_ALPHABETS else name)
 

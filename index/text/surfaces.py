@@ -6,11 +6,12 @@ letters are folded as for a search, and an English ending after an apostrophe is
 """
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import NamedTuple
 
 from index.change_feed import Text
+from index.text import text_leaf
 from index.text.field_terms import MAX_BODY_CHARS, MAX_HEADINGS, MAX_LINE_CHARS
 from index.text.folding import fold
 from index.text.scripts import TOKEN, UNSPACED_RUN
@@ -71,11 +72,25 @@ def title_line(title: str) -> str:
 
 def distinct_words(*texts: str) -> list[str]:
     """Return the distinct words of some texts, in no order that means anything, at most `MAX_WORDS`."""
-    chunks = dict.fromkeys(" ".join(texts).encode("utf-8", "replace").translate(_LETTERS).split())
-    plain = [chunk for chunk in chunks if chunk.isalpha() and MIN_CHARS <= len(chunk) <= MAX_CHARS]  # all ASCII
-    others = (_memo[chunk] for chunk in chunks if not chunk.isalpha() and not chunk.isdigit())
-    found = dict.fromkeys(chain(b" ".join(plain).decode().split(), chain.from_iterable(others)))
+    spaced = spaced_letters(texts)
+    sift = text_leaf.leaf.sift_chunks if text_leaf.leaf else sift_chunks
+    plain, others = sift(spaced, MIN_CHARS, MAX_CHARS)
+    found = dict.fromkeys(chain(plain, chain.from_iterable(map(_memo.__getitem__, others))))
     return list(found) if len(found) <= MAX_WORDS else list(islice(found, MAX_WORDS))
+
+
+def spaced_letters(texts: Iterable[str]) -> bytes:
+    """Write texts with letters of ASCII in lower case, and spaces for all of it that can be in no word."""
+    return " ".join(texts).encode("utf-8", "replace").translate(_LETTERS)
+
+
+def sift_chunks(spaced: bytes, least: int, most: int) -> tuple[list[str], list[bytes]]:
+    """Return the distinct chunks of a text that are words of ASCII, of so many letters, and those that may hold words
+    of any other kind."""
+    chunks = dict.fromkeys(spaced.split())
+    plain = [chunk for chunk in chunks if chunk.isalpha() and least <= len(chunk) <= most]  # all ASCII
+    others = [chunk for chunk in chunks if not chunk.isalnum()]  # a digit makes it no word
+    return b" ".join(plain).decode().split(), others
 
 
 def written_words(text: str) -> Iterator[WrittenWord]:

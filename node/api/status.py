@@ -194,6 +194,7 @@ class Status(ResponseBody):
     slots: Slots
     documents: int
     search: RulesInUse
+    text_leaf: str
     settled: bool
     alike: bool
     under_replicated: int

@@ -33,7 +33,8 @@ async def take_leave(core: NodeCore, overlay: OverlayService) -> None:
 
 
 def _lack_nothing(core: NodeCore, overlay: OverlayService) -> bool:
-    """Whether there are members that go on, and one of them has all that was acknowledged here, slot by slot."""
+    """Return whether this node may leave without a loss: no copy is owed or being written, and for each slot that it
+    owns a member that goes on is ready."""
     view, kept, going_on = overlay.view, core.store.replicator.status(), overlay.going_on()
     is_paid = bool(going_on) and not (kept.owed_now or kept.writing_bytes)
     return is_paid and all(going_on & {*view.ready(slot)} for slot in view.owned())

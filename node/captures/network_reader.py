@@ -62,7 +62,8 @@ class NetworkReader:
         self._denial, self._clock = denial, clock
 
     async def read(self, wish: Wish, start: Key, bounds: ReadBounds, *, content: bool) -> ArchivePart:
-        """Read what is wished for from a key on, within bounds."""
+        """Read the pages that match a wish, in order of their keys, from the key `start` on and within bounds.
+        `content`: read their bytes, too. The result's `next` is the key to continue with."""
         read, ends_at, size = ArchivePart(), self._clock().steady + bounds.seconds, 0
         batch = min(BATCH, bounds.pages)
         async with aclosing(self.parts(wish, start, batch, content=content)) as parts:

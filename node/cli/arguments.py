@@ -24,6 +24,7 @@ _CODES = (
     "Exit codes: 0 ok, 1 failed or the node does not run, 2 usage, 78 bad configuration. Reading verbs take --json."
 )
 
+_MEMBERS = "how many there are, if the node is not to be asked: more than 10 bits take 128"
 _RULES = (  # options of `strategy draft` that become rules of the crawl, in the order of the command line
     ("deny", "HOST", 'a host, or URL prefix, that nobody crawls or keeps; "*.HOST" for it and all below'),
     ("prefer", "HOST=NODEID", "a host that one node crawls where it is a live owner"),
@@ -207,7 +208,7 @@ def _add_networks(verbs: Verbs) -> None:
     new.add_argument("--info-url", default="", metavar="URL", help="page for site owners, named in User-Agent")
     add_repeatable(new, "--prefix", "CIDR", "private addresses in use")
     new.add_argument("--replicas", type=Between(1, 16), metavar="N", help="copies of every page (default 3)")
-    new.add_argument("--slot-bits", type=Between(4, 16), metavar="N", help="2^N parts of the key space (default 8)")
+    new.add_argument("--slot-bits", type=Between(4, 10), metavar="N", help="2^N parts of the key space (default 8)")
     new.add_argument("--min-acks", type=Between(1, 16), metavar="N", help="copies that a write waits for (default 2)")
     about = "for strangers: identities cost work, newcomers wait for votes; says what that costs and does not stop"
     new.add_argument("--open", action="store_true", help=about)
@@ -257,6 +258,7 @@ def _add_strategies(verbs: Verbs) -> None:
     sign.add_argument("draft", metavar="DRAFT", help="JSON, as `strategy draft` writes it")
     add_repeatable(sign, "--key", "FILE", "a publisher's key", required=True)
     sign.add_argument("--out", metavar="FILE", help="default: standard output")
+    sign.add_argument("--members", type=Between(1, 10_000_000), metavar="N", help=_MEMBERS)
     sign.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
     add_place(sign, url=True)
     publish = add_verb(strategy, "publish", "strategies:publish", "give a signed strategy to the network")
@@ -292,8 +294,10 @@ def _add_draft(strategy: Verbs) -> None:
     add_repeatable(draft, "--importer", "KEY", about)
     add_repeatable(draft, "--no-importer", "KEY", "it may not any more; what it imported stays")
     add_repeatable(draft, "--publisher", "KEY", "who signs the version after this one, all of them: hex, or a key file")
-    draft.add_argument("--slot-bits", metavar="N|auto", help="2^N slots; auto: 16 to 64 for each member, never fewer")
-    draft.add_argument("--members", type=Between(1, 10_000_000), metavar="N", help="how many there are, for auto")
+    draft.add_argument(
+        "--slot-bits", metavar="N|auto", help="2^N slots; auto: 16 and more for each member, never fewer"
+    )
+    draft.add_argument("--members", type=Between(1, 10_000_000), metavar="N", help=_MEMBERS)
     draft.add_argument("--effective-in", metavar="TIME", help="90s, 30m, 12h, 7d (default: at once)")
     draft.add_argument("--next-in", metavar="TIME", help="when the version after it may be expected (180d)")
     draft.add_argument("--expires-in", metavar="TIME", help="until when it is meant to hold (366d)")

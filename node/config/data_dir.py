@@ -1,14 +1,19 @@
 """Knows a node's directory: what lies where, which format it has, who uses it, and its administrator's token.
 
-config.toml     settings            network.toml   the network file       format       the number below
-identity.key    the node's key      admin.token    for the web API        lock         the pid of the user
-identity.puzzle its solved puzzle   keys/          publisher's keys
-founder         the node's id, where it is the first node of its network: it starts though nobody answers
-invitation      what lets the node in     vouchers/    of those that this node handed out in words
-leaving     there while the node hands everything over to leave its network for good
-owner-told  what the owner was told by the hook and is not over
-hosts.json  which hosts the owner paused or refuses
-dht/  store/  index/                one directory a package
+- config.toml: the settings
+- network.toml: the network file
+- format: the number FORMAT below
+- lock: the process id of the node that uses the directory
+- identity.key, identity.puzzle: the node's key, and its solved puzzle
+- admin.token: the token for the web API
+- keys/: the publisher's keys
+- founder: the node's id, where it is the first node of its network and starts though nobody answers
+- invitation: the invitation that lets the node in
+- vouchers/: the vouchers of invitations that this node handed out in words
+- leaving: exists while the node hands everything over to leave its network for good
+- owner-told: the open matters that the hook reported to the owner
+- hosts.json: the hosts that the owner paused or refuses
+- dht/, store/, index/: the files of one package each
 """
 
 import fcntl

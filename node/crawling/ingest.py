@@ -48,10 +48,15 @@ class Ingest:
         """`place`: where the records of a canonical URL live now. `find`: reads the visits of canonical URLs."""
         self._writer, self._clock, self._place, self.find = writer, clock, place, find
 
-    async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = ()) -> None:
+    async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = (), outcome: Visit | None = None) -> bool:
         """Store a page under the lease epoch of its slot, and hand over what it links to. Returns when min_acks owners
-        have each of them on disk."""
-        await self._writer.write([self._draft(page, epoch, document_of(page)), *self._found(found)])
+        have each of them on disk: True where the outcome went with them, since all have the same owners."""
+        drafts = [self._draft(page, epoch, document_of(page)), *self._found(found)]
+        is_together = outcome is not None and self._writer.have_same_owners([draft.key for draft in drafts])
+        if outcome is not None and is_together:
+            drafts.append(self._outcome(outcome, epoch))
+        await self._writer.write(drafts)
+        return is_together
 
     def imported(self, page: Page, origin: str) -> Draft:
         """Return the draft of a page that somebody brings from elsewhere; it expires as if it were fetched today."""
@@ -71,8 +76,7 @@ class Ingest:
 
     async def record(self, visit: Visit, epoch: int) -> None:
         """Write an outcome; from then on no other holder fetches this URL before it is due."""
-        at_ms = int(visit.visited_at * 1000)
-        await self._writer.write([self._visit(visit, epoch, at_ms, self._day() + KEEP_VISIT_DAYS)])
+        await self._writer.write([self._outcome(visit, epoch)])
 
     def _draft(self, page: Page, epoch: int, document: Document) -> Draft:
         return Draft(
@@ -86,6 +90,9 @@ class Ingest:
             content=page.content,
             content_digest=page.content_digest,
         )
+
+    def _outcome(self, visit: Visit, epoch: int) -> Draft:
+        return self._visit(visit, epoch, int(visit.visited_at * 1000), self._day() + KEEP_VISIT_DAYS)
 
     def _found(self, found: Sequence[Visit]) -> list[Draft]:
         expires_day = self._day() + KEEP_VISIT_DAYS

@@ -131,7 +131,8 @@ class RoutedFetcher:
     async def _from_family(
         self, url: str, headers: Mapping[str, str], max_bytes: int, missing: FamilyMissing
     ) -> Fetched:
-        """Have a peer fetch that speaks the family which the host has alone."""
+        """Have a peer fetch a URL whose host has only addresses of a family that this node lacks (`missing`). Raises
+        `missing` where no such peer fetches it, and FetchFailed where the site failed."""
         order = FetchOrder(url, tuple(headers.items()), max_bytes)
         for peer in self._carriers(url, missing.family):
             if got := await self._ordered(peer, order):

@@ -123,7 +123,8 @@ class SiteTokenExchange:
         self._issuer.release(self._clock().steady, site, turn.encode(), rest_s)
 
     async def _recall(self, visit: Visit) -> Visit | None:
-        """Return what became of a URL that is new here, where its records lay before and may still lie."""
+        """Return the newer state of a URL whose visit here is still WAITING, from the places where its records lay
+        before its site was spread. None where the visit is not waiting, or no such place has a fetched one."""
         if visit.state != VisitState.WAITING:
             return None
         for key in self._places.keys_of(visit.url)[1:]:

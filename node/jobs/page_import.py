@@ -143,8 +143,11 @@ class PageImport:
             states[n] = BroughtPage("refused", reason) if reason else state
 
     async def _draft(self, capture: Capture, file: str, newest: dict[str, Version]) -> tuple[Draft | None, str]:
-        """Return the draft to write of a capture, if any, and why it is no page to be found. Such a draft replaces only
-        an older import, and never a page that was fetched."""
+        """Return the draft to write for a capture, None where there is none, and the reason why the capture is refused,
+        "" where it is a page. Both come together where an unwanted page (`UNWANTED`) erases an older import. It never
+        erases a page that was fetched.
+
+        `file`: the archive file of the capture. `newest`: the newest known version by URL."""
         page, reason = await self._reader.read(capture)
         if page is None:
             url = response_of(capture).url

@@ -89,7 +89,8 @@ def _seed(visit: Visit, known: Visit | None) -> Seed:
 
 
 def _known_as(seed: Visit, known: Visit | None) -> str:
-    """Say what is known of a seed, so that handing it in changes nothing; "" where it is new."""
+    """Return the known state of a seed's URL, such as "fetched" or "refused: robots", where the seed changes nothing;
+    "" where it is news. A seed is news where its URL is unknown, or still waits with a smaller reach."""
     if known is None or (known.state == VisitState.WAITING and reach(seed) > reach(known)):
         return ""
     return f"{known.state.name.lower()}: {known.reason}" if known.reason else known.state.name.lower()

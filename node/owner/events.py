@@ -15,7 +15,8 @@ import msgspec
 from dht import Now
 from node.owner.needs import TOPICS, OwnerNeed
 
-LASTS_S = {"clock": 60.0, "disk": 30.0, "machine": 30.0}  # before it is told; others last by their own definition
+# How long a need lasts before it is told; others last by their own definition.
+LASTS_S = {"clock": 60.0, "heartbeat": 60.0, "disk": 30.0, "machine": 30.0}
 CALM_S = 300.0  # of all being fine before it is over: a disk that is cleaned up fills again, peers come and go
 REMEMBERED_S = 3600.0  # over a restart
 

@@ -4,7 +4,7 @@ Pure: the body of /api/v1/status in, one need for each topic out. `near` lies be
 the owner is told, so that a figure which wavers at a bound is told once (`events.py`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from crawl import span
@@ -37,10 +37,11 @@ class OwnerNeed:
     about: tuple[str, ...] = ()
 
 
-def needs_of(status: Json, clock_warning: str, now: float) -> tuple[OwnerNeed, ...]:
-    """Judge a status at `now` (Unix seconds). `clock_warning`: how its clock differs from its peers', or ""."""
+def needs_of(status: Json, told: Mapping[str, str], now: float) -> tuple[OwnerNeed, ...]:
+    """Judge a status at `now` (Unix seconds). `told`: the node's own words on the topics of TOLD, "" where all is
+    fine."""
     found = [(topic, *judge(status, now)) for topic, judge in _JUDGES.items()]
-    found.append(("clock", "trouble" if clock_warning else "fine", clock_warning))
+    found += [(topic, "trouble" if told.get(topic) else "fine", told.get(topic, "")) for topic in TOLD]
     silence = silence_of(status)
     return (
         OwnerNeed("member", silence.state, plain(silence.text, MAX_TEXT), silence.about),
@@ -138,4 +139,5 @@ _JUDGES: dict[str, Callable[[Json, float], _Judged]] = {
     "update": _update,
     "machine": _machine,
 }
-TOPICS = ("member", *_JUDGES, "clock")
+TOLD = ("clock", "heartbeat")  # topics of which the node itself says what is wrong
+TOPICS = ("member", *_JUDGES, *TOLD)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from dht import Clock, FaultSite, Network, NodeId, OverlayService, node_id_of
+from index import LEAF_STATE
 from node.api import peers as peer_bodies
 from node.api import status as bodies
 from node.api.body import Json
@@ -61,7 +62,9 @@ class NodeStatus:
         return self._needs(self._figures())
 
     def _needs(self, figures: bodies.Status) -> tuple[OwnerNeed, ...]:
-        return needs_of(figures.plain(), self._overlay.report.clock_warning(), self._clock().wall)
+        report = self._overlay.report
+        told = {"clock": report.clock_warning(), "heartbeat": report.heartbeat_warning()}
+        return needs_of(figures.plain(), told, self._clock().wall)
 
     def _figures(self) -> bodies.Status:
         view = self._overlay.view
@@ -73,6 +76,7 @@ class NodeStatus:
             role="member" if self._overlay.takes_part else "client",
             documents=self._core.index.local.documents,
             search=self._search(),
+            text_leaf=LEAF_STATE,
             settled=self._core.is_settled(),
             alike=self._core.levels.are_alike(),
             crawl=self._crawl(),

@@ -18,8 +18,9 @@ class HostControl:
     """Holds the wishes in force. Blocks while it is made, on one small file."""
 
     def __init__(self, path: Path | None, refusals: OperatorBlocklist, crawler: Crawler, overlay: Overlay) -> None:
-        """`path` None keeps nothing. Raises BadDataDir where the file cannot be read: a host that its owner refuses is
-        not to be asked because a file is damaged."""
+        """`path`: the file of the owner's wishes; None: wishes last until the node stops. `refusals`, `crawler` and
+        `overlay` (peers) obey the wishes. Raises BadDataDir where the file cannot be read: without it the node would
+        fetch from hosts that its owner refuses."""
         self._path, self._refusals, self._crawler, self._overlay = path, refusals, crawler, overlay
         self._writing = asyncio.Lock()
         self.wishes = _load(path)

@@ -14,6 +14,7 @@ import msgspec
 
 from crawl import BadUrl, canonical_url
 from dht import (
+    MAX_SLOT_BITS,
     MOST_GRACE_S,
     Admitter,
     BadStrategy,
@@ -29,8 +30,9 @@ from dht import (
 DAY_S = 86_400
 NEXT_S = 180 * DAY_S  # when operators may expect the next version
 VALID_S = 366 * DAY_S  # an expired one stays in force, with a warning
-SLOTS_EACH = (16, 64)  # slots for each member: fewer leave some without any, more cost packets for nothing
-MAX_BITS = 16
+SLOTS_EACH = 16  # slots for each member: fewer leave some without any
+FEW_BITS, MANY_MEMBERS = 10, 128  # sets of 2**10 slots fit into every heartbeat; fewer members must not have more
+SHARE_MOST = 96  # slots that a member of a larger network keeps on average; the fullest keeps twice as many
 # What `strategy show` adds to the fields of the document.
 ABOUT = frozenset({"digest", "signed_by", "not_understood", "warnings"})
 NOT_SET = {
@@ -215,10 +217,26 @@ def parse_duration(option: str, text: str) -> int:
     return int(match[1]) * _UNITS[match[2]]
 
 
-def proposed_bits(now: int, members: int) -> int:
-    """Return slot_bits that give each member 16 to 64 slots: the present ones where they fit, and never fewer."""
+def most_bits(members: int, replicas: int) -> int:
+    """Return the most slot_bits of a network of which the members' slots fit into their heartbeats."""
+    bits = FEW_BITS
+    while members >= MANY_MEMBERS and bits < MAX_SLOT_BITS and replicas << (bits + 1) <= SHARE_MOST * members:
+        bits += 1
+    return bits
+
+
+def check_slots(strategy: Strategy, before: int, members: int) -> None:
+    """Raise BadStrategy where a strategy raises the slot_bits `before` above what so many members may have."""
+    most, bits = most_bits(members, strategy.replicas), strategy.slot_bits
+    if bits > max(before, most):
+        reason = f"is {bits}, and the slots of {members} members would not fit into their heartbeats"
+        raise BadStrategy("slot_bits", reason, f"choose {most} at most, or wait for more members")
+
+
+def proposed_bits(now: int, members: int, replicas: int) -> int:
+    """Return slot_bits that give each member 16 slots where they may be so many, and never fewer than now."""
     bits = now
-    while bits < MAX_BITS and (1 << bits) < SLOTS_EACH[0] * members:
+    while bits < most_bits(members, replicas) and (1 << bits) < SLOTS_EACH * members:
         bits += 1
     return bits
 

@@ -54,6 +54,7 @@ def findings_of(status: Json, peers: list[Json], strategy: Json, now: float) -> 
     yield _sync(status)
     yield _copies(status)
     yield version_finding(status, peers, strategy)
+    yield _text_leaf(status)
     yield _strategy(strategy, now)
     for fault in tables(status, "faults"):
         what = "; ".join(plain(fault.get(part, "")) for part in ("cause", "what_stops"))
@@ -200,6 +201,13 @@ def version_finding(status: Json, peers: list[Json], strategy: Json) -> Finding:
         remedy = "wait a minute; where that stays, update this node"
         return Finding("version", "look", f"{version}; {ahead:,} peers go by a newer strategy than {mine}", remedy)
     return Finding("version", "good", f"{version}, which knows all that the strategy asks for")
+
+
+def _text_leaf(status: Json) -> Finding:
+    state = plain(status.get("text_leaf", "")) or "unknown"
+    remedy = "to index faster, install anew where a C compiler and Python's headers are (gcc, python3-dev)"
+    is_compiled = state == "compiled"
+    return Finding("text leaf", "good" if is_compiled else "look", state, "" if is_compiled else remedy)
 
 
 def _strategy(strategy: Json, now: float) -> Finding:

@@ -46,7 +46,8 @@ def ring_plot(rings: Sequence[DrawnRing], middle: Sequence[str], about: str) -> 
 
 
 def dashes_of(flags: Sequence[bool]) -> str:
-    """Write which parts are drawn as SVG's list of dashes and gaps, which together are as long as the list."""
+    """Return a `stroke-dasharray` for SVG: dashes where flags are true, gaps where they are false. Their lengths add up
+    to the number of flags."""
     runs = [(flag, sum(1 for _ in run)) for flag, run in groupby(flags)]
     lengths = [length for _, length in runs]
     if runs and not runs[0][0]:

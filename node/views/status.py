@@ -66,6 +66,7 @@ class StatusView:
     copies_mean: float = 0.0
     too_few_s: float = 0.0  # for how long the slot that has waited longest has too few
     rules: str = ""  # of search, in one line
+    text_leaf: str = ""  # whether texts are cut by what was compiled at install, or why not
     second_looks: str = ""  # how many pages it looked at again, in one line
     evidence: str = ""  # the authors against which it keeps evidence
     not_taken: str = ""  # "812 scope, 2 address": links and URLs that the crawler refused, the commonest reasons
@@ -158,6 +159,7 @@ def view_of(status: Json) -> StatusView:
         slots_by_copies=_histogram(table(status, "copies")),
         scrub=_scrub(table(status, "scrub")),
         rules=_rules(table(status, "search")),
+        text_leaf=plain(status.get("text_leaf", "")),
         second_looks=looks_line(status),
         evidence=evidence_line(status),
         not_taken=_not_taken(table(table(status, "crawl"), "refused")),

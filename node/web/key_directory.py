@@ -42,7 +42,11 @@ class KeyDirectory:
 
 
 def directory_signature(key: CrawlerKey, authority: str, body: bytes, now_s: int) -> dict[str, str]:
-    """Return the fields that show whose directory this is: the host that was asked, and the list, signed."""
+    """Return the HTTP header fields that prove who publishes a key directory: the digest of its body, and a signature
+    over that digest and the host that was asked.
+
+    `authority`: that host, and its port where the URL has one. `body`: the bytes of the answer. `now_s`: Unix seconds;
+    the signature is valid for FRESH_S from then."""
     digest = f"sha-256=:{b64encode(sha256(body).digest()).decode()}:"
     components = [('"@authority";req', authority), ('"content-digest"', digest)]
     parameters: dict[str, int | str] = {

@@ -1,8 +1,8 @@
 """The index of the segments: SQLite, rebuilt from them whenever it is lost or damaged.
 
 `records` has the newest version of every record and where it lies, numbered by its last change; `gone` what was
-removed, for a while: both together are the change log. `cells` keeps, per 1/65,536 of the key space and expiry day, how
-many records there are and a 256-bit fingerprint of them, so that a slot's summary costs a handful of rows whatever
+removed, for a while: both together are the change log. `cells` keeps the number of records and their 256-bit
+fingerprint, per 1/65,536 of the key space and expiry day. So a slot's summary costs a handful of rows whatever
 slot_bits is. A row never points past durable bytes: segments are synced before it is written.
 
 The index, the frontier and the shard mover follow the change log to keep up with the store. A follower remembers the

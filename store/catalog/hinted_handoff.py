@@ -2,7 +2,7 @@
 
 Where the record lies here anyway a reference to it is kept, otherwise the record. A debt that is too old, or does not
 fit, is given up here, and the caller has the slot reconciled instead. It lives in the index's file and may be lost with
-it: a node reconciles all its slots after a start, so what was lost is delivered all the same, only later.
+it. A node reconciles all its slots after a start, so lost copies are delivered all the same, only later.
 """
 
 from collections.abc import Iterator, Sequence

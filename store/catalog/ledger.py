@@ -8,7 +8,7 @@ from them under a new incarnation. All methods belong to the store's writer thre
 
 import logging
 import secrets
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 
@@ -21,7 +21,7 @@ from store.catalog.disk_room import DiskRoom
 from store.catalog.grant_table import EndedGrant
 from store.catalog.recovery import STEP, cover, open_catalog, replay, row_of, rows_of
 from store.catalog.row_table import CatalogRow
-from store.catalog.version_filing import Replacing, VersionFiling
+from store.catalog.version_filing import Replacing, VersionFiling, portions
 from store.config import StoreConfig
 from store.errors import StoreCorrupt
 from store.record.package import decode_head, depth_of, encode_head, url_of
@@ -35,7 +35,6 @@ from store.segments.segments import Segments
 
 log = logging.getLogger(__name__)
 SOME_ROOM_BYTES = 1 << 20  # a disk that has less is full
-_REPLACED_BYTES = 16 << 20  # as lie in segments: of the pages that one transaction replaces
 
 
 class Ledger:
@@ -99,7 +98,7 @@ class Ledger:
         taken = {(r.kind, r.id): r.version for r, _ in fresh}
         here = {(row.kind, row.id): row.version for _, row in pairs if row} | {n: v.short for n, v in taken.items()}
         late = [r for r in records if r.kind == Kind.FORMER or _is_late(r, here)]
-        for part in _portions(fresh):
+        for part in portions(fresh):
             taken |= self._commit(part, late, parts)
             late = []
         return taken
@@ -107,7 +106,11 @@ class Ledger:
     def _commit(
         self, fresh: Replacing, late: Sequence[Record], parts: Sequence[PackagePart] = ()
     ) -> dict[tuple[Kind, DocumentId], Version]:
-        """Make records durable in place of others, with what is kept of these, and return all their versions."""
+        """Make records durable and return the versions of all that were written.
+
+        `fresh`: new records, each with the row that it replaces. `late`: older pages, and former versions of others,
+        which the policy may keep. `parts`: whole parts of packages in which records came; these are stored as they
+        came."""
         filing = self.filing.plan(fresh, late)
         come = [*fresh, *((r, row) for r, row in filing.come if not row or _beats(r, row.version, row.key))]
         if come or filing.went:
@@ -115,7 +118,8 @@ class Ledger:
         return {(r.kind, r.id): r.version for r, _ in come}
 
     def expire(self, rows: Sequence[CatalogRow], today: int) -> None:
-        """Take out rows whose time is over, and keep of pages what the policy keeps longer. Raises MachineRefuses."""
+        """Remove the records of rows whose expiry day is before `today` (days since 1970). A page that the policy for
+        former versions keeps longer becomes a former version. Raises MachineRefuses."""
         self.filing.today = today
         policy = self.filing.policy
         for row in rows:
@@ -189,8 +193,8 @@ class Ledger:
             self.remove(rows[start : start + STEP], today)
 
     def remove(self, rows: Sequence[CatalogRow], today: int, *, erased: bool = False) -> None:
-        """Take rows out of the index; their frames are dead until compaction, which spares no segment of today where
-        they are to be `erased`: former versions of them may lie in any."""
+        """Take rows out of the index; their frames stay, dead, until compaction. `erased`: compaction then rewrites
+        every present segment that holds anything dead, since former versions of the records may lie in any."""
         with self.catalog.transaction():
             self.catalog.remove(rows, today)
             if erased:
@@ -333,17 +337,3 @@ def _beats(record: Record, version: ShortVersion, key: bytes) -> bool:
 def _is_late(record: Record, here: Mapping[tuple[Kind, DocumentId], ShortVersion]) -> bool:
     """Whether a record is an older version of a page that is here."""
     return record.kind == Kind.DOCUMENT and record.version.short < here[record.kind, record.id]
-
-
-def _portions(fresh: Replacing) -> Iterator[Replacing]:
-    """Divide what is committed so that what it replaces, which may be kept, is never too much in memory; one part at
-    least."""
-    part, size = list[tuple[Record, CatalogRow | None]](), 0
-    for record, row in fresh:
-        share = row.place.share_bytes if row is not None and record.kind == Kind.DOCUMENT else 0
-        if part and size + share > _REPLACED_BYTES:
-            yield part
-            part, size = [], 0
-        part.append((record, row))
-        size += share
-    yield part

@@ -76,8 +76,8 @@ class UnreadableRecords:
             self._renew()
 
     def settle(self, first: bytes, last: bytes) -> None:
-        """Take note that a key range was compared with all that there are: what is missing still is nowhere, or was
-        lost too late to be compared, and may come yet."""
+        """Take note that a key range was compared with all other replicas. Records that are still missing exist
+        nowhere, or were lost too late for the comparison, and may come yet."""
         missed = [name for name, key in self._lost.items() if first <= key <= last]
         for name in missed:
             del self._lost[name]
@@ -222,7 +222,7 @@ def _member(row: CatalogRow, frame: SharedFrame, *, proven: bool) -> Record:
 
 
 def _without_proof(row: CatalogRow, group: RecordGroup) -> Record:
-    """What the index knows and the group adds, without a proof."""
+    """Return a record, without its proof, from its row in the index and its body in the group."""
     body = group.body(row.place.part >> 8)
     version = Version(row.version.epoch, row.version.at_ms, digest_of(body, NOTHING))
     return Record(row.kind, row.id, row.key, version, row.expires_day, body, b"", NOTHING, NO_PROOF)

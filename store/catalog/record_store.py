@@ -1,7 +1,7 @@
 """`RecordStore`: what the rest of the node sees of the disk.
 
-Writes are durable when they return and go through one thread (`WriteQueue`); reads are plain calls on the event loop
-(`RecordReader`); a look through whole key ranges has a thread of its own. The parts of the node that keep up with the
+Writes are durable when they return and go through one thread (`WriteQueue`). Reads are plain calls on the event loop
+(`RecordReader`). A look through whole key ranges has a thread of its own. The parts of the node that keep up with the
 store follow the change log (`ChangeLog`).
 """
 

@@ -1,8 +1,8 @@
 """Opens a disk after whatever ended the process: it finds an index that fits the segments, and brings it level.
 
-Every change of the index is written to the segments first. So one that is behind is replayed from where it says that it
-covers them, one that is lost, damaged or does not fit is made anew from all of them, and a torn tail is cut off.
-Belongs to the store's writer thread.
+Every change of the index is written to the segments first. So an index that is behind replays the segments from the
+place up to which it covers them. An index that is lost, damaged or does not fit is made anew from all segments. A torn
+tail is cut off. Belongs to the store's writer thread.
 """
 
 import logging

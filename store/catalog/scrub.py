@@ -1,8 +1,9 @@
 """Reads again all that lies on the disk, so that damage is found while other owners still have the record.
 
 Every frame of every segment is read and checked, dead ones, too, and each live record is looked up in the index, which
-must lead to it. What does not fit is doubted as if a reader had met it: it is judged, dropped and fetched from other
-owners. A segment in which bytes are damaged is rewritten once its records are judged, so that nothing damaged stays.
+must lead to it. A record that does not fit is in doubt as if a reader had met it: it is judged, dropped and fetched
+from other owners. A segment in which bytes are damaged is rewritten once its records are judged, so that nothing
+damaged stays.
 
 The next bytes are due evenly over a period, gently, and never faster than a bound: `now` is Unix time. A pass reads
 every segment once, the oldest first, and what is written meanwhile, too. When its period is over and all is read the
@@ -53,8 +54,8 @@ class ScrubPass(msgspec.Struct, frozen=True, array_like=True):
 
 
 def period_of(node_id: bytes) -> float:
-    """Return the seconds that a node's passes take: 25 to 35 days, another time for each node, so that the owners of a
-    slot do not read the same records in the same hours for ever."""
+    """Return the seconds that a node's passes take: 25 to 35 days, depending on its id. So the owners of a slot do not
+    read the same records in the same hours for ever."""
     return SHORTEST_S + SPREAD_S * int.from_bytes(node_id[:4], "big") / 2**32
 
 

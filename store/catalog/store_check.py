@@ -1,7 +1,7 @@
 """Reads a whole store whose node does not run and says what is wrong with it; it changes nothing.
 
-Every frame of every segment, every record with its digest and its author's proof, every row of the index and the sums
-over the key space are read and compared with each other.
+It reads every frame of every segment, every record with its digest and its author's proof, every row of the index, and
+the sums over the key space. Then it compares them with each other.
 """
 
 import sqlite3

@@ -1,8 +1,8 @@
 """Takes a consistent copy of a store's folder, whether its node runs or not.
 
 Segments only grow, and the index never points past what is durable in them. So the segments are opened first, then the
-index is copied in one read transaction, and of each segment goes along what that index covers; one that compaction
-deletes meanwhile stays readable through its open handle. Writers wait for nothing.
+index is copied in one read transaction. Of each segment the part that this index covers is copied. A segment that
+compaction deletes meanwhile stays readable through its open handle. Writers wait for nothing.
 """
 
 import os
@@ -82,8 +82,8 @@ def _open_new(folder: Path, opened: dict[int, BinaryIO], stack: ExitStack) -> No
 
 
 def _copy_index(catalog: Path, draft: Path) -> tuple[set[int], int, int]:
-    """Copy the index; return the segments that it names, and up to where it covers the newest of them. Whoever opens
-    the copy looks through it first, and does not take it for the store that it was made of."""
+    """Copy the index; return the segments that it names, and up to where it covers the newest of them. A store that
+    opens the copy checks all of it first, and gets an incarnation of its own."""
     draft.unlink(missing_ok=True)
     draft.touch(0o600)
     with closing(sqlite3.connect(catalog, timeout=30)) as source, closing(sqlite3.connect(draft)) as copy:

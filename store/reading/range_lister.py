@@ -1,8 +1,8 @@
 """Listing what the network has in a range of keys, part by part: all that any ready owner of it names.
 
-The first part is what one of them lists, this node itself where it is ready, as the answer to a message of range
-reconciliation; with the others that part is compared, so that what one lacks is named by another. Names are claims:
-whoever reads the records checks their proofs.
+One of them, this node itself where it is ready, lists the first part, as the answer to a message of range
+reconciliation. That part is then compared with the others, so that each record that one lacks is named by another.
+Names are claims: whoever reads the records checks their proofs.
 """
 
 import logging
@@ -67,8 +67,8 @@ class RangeLister:
         raise NoReadyOwner(slot)
 
     def _sources(self, slot: Slot, key: Key) -> list[NodeId]:
-        """Whom to ask: this node where it is ready, then others that are, in random order, so that none can hold up a
-        reader for long; late ones last."""
+        """Return the nodes to ask, in order: this node where it is ready, then other ready ones, late ones last. Their
+        order is random, so that none can hold up a reader for long."""
         view, late = self._overlay.view, self._overlay.late
         peers = [p for p in view.ready(slot) if p != view.node_id]
         self._rng.shuffle(peers)

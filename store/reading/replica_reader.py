@@ -1,8 +1,8 @@
 """Reading records wherever they lie: here if this node is ready for the slot, else from ready replicas in turn.
 
 Everything from a peer is checked by its own proof before it is believed. A replica that stays silent for a moment is
-hedged with the next one, and asked last for a while; so is who was refuted. What one ready replica does not have is
-asked of another: nothing proves that a record does not exist.
+hedged with the next one, and asked last for a while; so is who was refuted. Where one ready replica lacks a record, the
+next one is asked: nothing proves that a record does not exist.
 
 Reads are checked after the reader has its records: a record proves itself, but not that it is the newest. Only versions
 are compared, which costs little. Where another peer has other versions, a third is asked. A peer that alone lacks what
@@ -73,8 +73,11 @@ class RecordAudit:
                 self._audit.refute(alone, Topic.RECORDS, f"record {want.id.hex()}: {flaw}", against)
 
     def _who_lacks(self, said: Mapping[NodeId, ShortVersion | None]) -> NodeId | None:
-        """Return who alone of three lacks a version that was written long ago, and under a lease: others say nothing of
-        when that was."""
+        """Return the one peer of at least three whose version is missing or older than the version of each other; None
+        where there is no such peer. The oldest version of the others must have been written YOUNG_S ago, under a lease:
+        without a lease a version does not show when it was written.
+
+        `said`: the newest version of one record at each peer, None where the peer has none."""
         for peer, version in said.items():
             others = [each for other, each in said.items() if other != peer]
             if len(others) < 2 or any(each is None or (version is not None and each <= version) for each in others):
@@ -253,7 +256,8 @@ class ReplicaReader:
         return len(sought.lacking) >= (1 if is_last else NOT_THERE)
 
     def _sources(self, key: bytes, turns: dict[NodeId, int]) -> list[NodeId]:
-        """Whom to ask for a key: ready replicas by their turns, those behind relays last, then live owners."""
+        """Return the peers to ask for a key, in order: ready replicas by their turns, those behind relays last, then
+        live owners."""
         view = self._overlay.view
         slot = slot_of(key, view.strategy.slot_bits)
         ready = [p for p in view.ready(slot) if p != view.node_id]

@@ -1,9 +1,13 @@
-"""Says which records are taken back: pages that the strategy in force denies, what nodes wrote that it blocks, and
+"""Says which records are taken back: pages that the strategy in force denies, records by authors that it blocks, and
 pages that their site's owner removes.
 
-Pure: strategies and records in, reasons out. What is taken back is hidden from every read, refused at every door and
-swept off the disk, so it counts in no fingerprint either. Two kinds say nothing of a page and are no page's text: a
-visit tells the crawler of a URL, whose denial is noted in it, and a host record where a site lies.
+Pure: strategies and records in, reasons out. The node hides such records from every read, refuses them at every door
+and sweeps them off its disk at once (`node/crawling/denial_sweep.py`). So they count in no fingerprint either. Two
+kinds of record hold no page's text, so no denial of a page takes them back. A visit reports the state of a URL, a
+denial among others, and a host record names the places of a site.
+
+Pages that robots.txt bars are another matter: the node keeps them hidden on its disk for BARRED_PAGE_KEPT_S
+(`crawl/politeness/robots.py`).
 """
 
 from collections.abc import Mapping
@@ -70,7 +74,8 @@ class RecordDenial:
 
     @property
     def mark(self) -> str:
-        """What tells one strategy's denials from another's, "" where it denies nothing."""
+        """A digest of the strategy's rules, blocked authors and `slot_bits`: another digest needs another sweep. ""
+        where the strategy denies and blocks nothing."""
         return self._now.mark
 
     def is_vanishing(self, now: float) -> bool:

@@ -1,7 +1,7 @@
 """The document: a stored version of a page, as it lies in the body of a DOCUMENT record.
 
-Pure: values and their codec. The content (the page's bytes as received, decoded from its transfer and content
-codings) is the record's content; a *gone* version (404, 410, noindex) has none and removes the page from answers.
+Pure: values and their codec. The content is the record's content: the page's bytes as received, decoded from its
+transfer and content codings. A *gone* version (404, 410, noindex) has none and removes the page from answers.
 """
 
 import re

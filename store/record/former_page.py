@@ -1,14 +1,14 @@
 """A former version of a page: kind FORMER, which keeps what a newer version has replaced.
 
-Pure: values and their codec. Nobody signs such a record: it follows from the page's own, whose proof it carries, so
-whoever replaces a page makes the same bytes, and whoever gets them makes them again to see that they are right. All
+Pure: values and their codec. Nobody signs such a record: it follows from the page's own, whose proof it carries. So
+each node that replaces a page makes the same bytes, and a node that receives them makes them again to check them. All
 former versions of a page lie at its key, under ids that begin alike. One id among them is that of the *erasure*: the
-newest version that said that the page must not be found, before which nothing of it is kept.
+newest version by which the page must not be found. No version before it is kept.
 
 A policy says which of them are kept: the newest few, and of older ones fewer the older they are. All owners of a page
-go by the same policy of the strategy, on the same days. Whatever part of the versions each of them has, what they keep
-of all together is what any would keep of all: so owners that exchange what they keep end alike, in any order. With time
-only more is dropped, never something else.
+go by the same policy of the strategy, on the same days. Each owner may have only a part of the versions. Together they
+keep the same versions that one owner would keep of all. So owners that exchange their versions end alike, in any order.
+With time only more is dropped, never something else.
 """
 
 from collections import defaultdict
@@ -26,8 +26,8 @@ from store.record.record import Kind, Record, Version, digest_of
 
 MOST_DAYS = 3650
 DAY_MS = 86_400_000
-# Of the versions in a span of so many days, which begins at a multiple of that since 1970, the newest is kept, once the
-# whole span is so many days old. Each span lies within one of the wider ones.
+# (days of a span, its age in days). Of the versions in a span the newest is kept, once the whole span has that age.
+# Spans begin at multiples of their length since 1970, so each lies within one of the wider ones.
 SPANS = ((64, 365), (8, 32), (1, 0))
 
 
@@ -59,7 +59,7 @@ class VersionPolicy(NamedTuple):
 
 def newest_of_authors(instants: Mapping[bytes, int], author_of: Callable[[bytes], bytes]) -> set[bytes]:
     """Return those of a page's versions that count: of one author's versions of one day (UTC) the newest. So members
-    that conspire cannot push the versions of others out by writing many of their own.
+    that conspire cannot displace the versions of others by writing many of their own.
 
     `instants`: by the name of each version, Unix milliseconds. `author_of` is asked about days with several versions
     alone. Days begin at the same instants everywhere, so what counts does not depend on the order in which owners get
@@ -176,7 +176,7 @@ def former_flaw(record: Record, *, has_content: bool) -> str:
 
 
 class _Opened(NamedTuple):
-    """What of a record its author signed, or why nothing is."""
+    """The record that the author of another one signed, and a reason where there is none (`flaw`)."""
 
     signed: Record
     flaw: str = ""

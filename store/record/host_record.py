@@ -1,8 +1,8 @@
 """Says all that the network knows of a host: one record, in the slot in which its site lies unless it is spread.
 
 Pure: values and their codec. Like every body it begins with a canonical URL, that of the site's root, from which id and
-key follow; its key is that of the site unspread, whatever its depth says. The holder of that slot alone writes it, and
-the version of its lease wins, as with visits. Fields are added at the end only.
+key follow. Its key is that of the site unspread, whatever its depth. The holder of that slot alone writes it, and the
+version of its lease wins, as with visits. Fields are added at the end only.
 """
 
 from math import isfinite

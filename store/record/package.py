@@ -1,10 +1,10 @@
 """Packages: the records of one flush, signed together, each with its own proof.
 
-Pure: values and bytes. A leaf covers kind, id, key, version and expiry day; the version's digest covers body and
-content, so a record proves itself with its content withheld, and keeps its author's proof wherever it travels, to
-another place of its site, too: then it says under which key it was signed.
-On the wire a package is a zstd frame of a msgpack array of records; `open_package` bounds count, bytes, path depth
-and every field, and turns whatever it is given into records or BadReplica, nothing else.
+Pure: values and bytes. A leaf covers kind, id, key, version and expiry day, and the version's digest covers body and
+content. So a record proves itself with its content withheld, and keeps its author's proof wherever it travels. At
+another place of its site it also names the key under which it was signed. On the wire a package is a zstd frame of a
+msgpack array of records. `open_package` bounds count, bytes, path depth and every field. It turns any input into
+records or BadReplica, nothing else.
 Source: Li Wei 2006 (many small objects per package); Merkle 1987 (one signature, many proofs).
 """
 

@@ -1,4 +1,4 @@
-"""What range reconciliation compares, and the messages of it: each record of a node is an item with a place and a mark.
+"""Defines the items and the messages of range reconciliation: each record of a node is an item with a place and a mark.
 
 Pure: values in, values out. Items are ordered by place = key ‖ kind ‖ id. Two nodes compare ranges of places, and so
 find out what each lacks of the same slots: `range_session.py` has both sides. A message is made of parts that follow
@@ -154,7 +154,8 @@ def merged(parts: Iterable[SaidPart]) -> list[SaidPart]:
 
 
 def encode_parts(parts: Iterable[SaidPart]) -> Ranges:
-    """Return the message that says these parts; of skips, the least that says as much."""
+    """Return the message that holds these parts, in order of their places. Parts that it skips are merged, and left out
+    at the end."""
     said = merged(parts)
     return Ranges(
         tuple([part.end for part in said]),

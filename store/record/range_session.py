@@ -6,8 +6,8 @@ asker names what it has by marks of five bytes. The answerer says what it has be
 answering side keeps no state. Equal sets cost one exchange.
 
 Fingerprints and marks are hashed with the asker's salt, which nobody knows before the session, so that nobody can
-choose records that look alike. By chance a part that differs looks equal with 2**-64, and one record like one of the n
-that the other side has in its part with n * 2**-40; the next session's salt finds it.
+choose records that look alike. A part that differs looks equal by chance with a probability of 2**-64. One record looks
+like one of the n that the other side has in its part with n * 2**-40. The next session's salt shows the difference.
 """
 
 from bisect import bisect_left
@@ -41,9 +41,9 @@ SALT_BYTES = 16
 MAX_FOUND = 65_536  # differences that one session gathers; the rest is left to the next
 MAX_ASKED = 16_384  # of them in a question, so that its answer has room for as many again
 MAX_SKIPS = 4096  # in a question: what lies between two is read at once
-MAX_LATER = 131_072  # parts that one session keeps for later messages; the rest is left to the next session
-# With 16, 24, 32 and 48, 100,000 records of which 100 differ take 41, 41, 42 and 45 kB and three exchanges; with 32 the
-# parts of a million of which a thousand differ are fewer than MAX_ASKED, so that these take three exchanges, too.
+MAX_LATER = 131_072  # parts that one session keeps for later messages; the rest is left to the next session.
+# With 16, 24, 32 and 48 items, 100,000 records of which 100 differ take 41, 41, 42 and 45 kB and three exchanges. With
+# 32 a million records of which a thousand differ make fewer than MAX_ASKED parts, so they take three exchanges, too.
 PART = 32  # items of a part, once parts need no other split
 NAMED = 96  # a part with at most so many items is named by marks: less than one more exchange is worth
 LISTED = 8  # with at most so many it is listed, in as many bytes as NAMED marks take
@@ -288,8 +288,8 @@ class _Answer:
 
 
 def parts_of(count: int) -> int:
-    """Return into how many parts so many items are split: twice the root, so that two splits are as fine as one of
-    all would be; but no finer than parts of PART."""
+    """Return the number of parts into which `count` items are split: twice the root, so that two splits are as fine as
+    one of all would be. There are at least 2 parts, at most one for each PART items, and at most MAX_PARTS / 4."""
     return max(2, min(-(-count // PART), 2 * isqrt(count), MAX_PARTS // 4))
 
 

@@ -1,10 +1,10 @@
 """Records, which the store keeps: of a few kinds, each the newest signed version of something.
 
 Pure: values only. A record is addressed by (kind, id) and lives where its placement key says. Its body is small and
-always travels; its content (a page's bytes) may be withheld in an answer, the digest covers both apart, so a reader
-verifies what it got. The highest version wins everywhere: epoch, then at_ms, then digest. A record of kind VISIT
-that only says "this URL was found" has epoch 0 and at_ms = remaining depth, so finding a URL again changes nothing
-and an outcome always beats it.
+always travels; its content (a page's bytes) may be withheld in an answer. The digest covers both apart, so a reader can
+verify the part that it got. The highest version wins everywhere: epoch, then at_ms, then digest. A record of kind VISIT
+that only reports a found URL has epoch 0, and the URL's reach as at_ms (`crawl/schedule/url_state.py`). So finding a
+URL again changes nothing, and an outcome always beats it.
 """
 
 from enum import IntEnum
@@ -22,8 +22,8 @@ SHORT_BYTES = 8  # of a digest; it only decides between versions of the same mil
 class Kind(IntEnum):
     """The subject of a record; the number is on the wire and on disk.
 
-    Numbers up to MOST_KIND that are not named here are kinds of newer versions: their records are kept, proved, copied
-    and handed out as any other's, byte for byte, and nobody here looks inside."""
+    Numbers up to MOST_KIND that are not named here are kinds of newer releases. Their records are kept, proved, copied
+    and handed out like any others, byte for byte, but never read."""
 
     DOCUMENT = 1  # body: store.record.document.Document; content: the fetched bytes
     VISIT = 2  # body: crawl.visits.Visit; no content

@@ -1,8 +1,8 @@
 """Says what is wrong with records before any of them is kept: one check for every door.
 
-What peers push, what is pulled from them and what this node writes itself all pass here, so that the first node which
-sees a record refuses it. Judged are its form and its place, what its body says, its author's proof, and whether the
-strategy takes it back (`denial.py`). How canonical URLs and visits look the store is told (`BodyRules`).
+Records that peers push, that this node pulls or that it writes itself all pass here, so that the first node that sees a
+bad record refuses it. The check judges a record's form and place, its body, its author's proof, and whether the
+strategy takes it back (`denial.py`). Its caller provides the rules for canonical URLs and visits (`BodyRules`).
 
 Pure: records in, reasons out; whatever a stranger wrote, nothing is raised.
 `time_flaw` judges it by a node's clock: `wall` is Unix time in seconds.
@@ -48,8 +48,8 @@ _NOTHING = sha256(b"").digest()
 
 
 class SoundRecords:
-    """The records of which was found lately that they say nothing wrong, by one set of rules: each is judged at the
-    door, and again by all who follow the change log."""
+    """Remembers the records that were found sound lately, by one set of rules. Without it each record would be judged
+    at the door, and again by all that follow the change log."""
 
     def __init__(self) -> None:
         self._known = OrderedDict[tuple[Kind, DocumentId, Key, Version], None]()
@@ -81,8 +81,13 @@ class BodyRules(Protocol):
 
 
 class Flaw(NamedTuple):
-    """Says what is wrong with a record, "" where nothing is, and whether its author wrote it so and signed it, or the
-    strategy takes it back: else whoever brought it lies."""
+    """The flaw of a record, and who is to blame.
+
+    `reason`: what is wrong, "" where nothing is.
+    `is_authors`: its author wrote and signed it so.
+    `is_denied`: the strategy takes it back.
+
+    Where neither holds, the peer that brought it lies."""
 
     reason: str
     is_authors: bool = False
@@ -185,8 +190,9 @@ class RecordCheck:
         return next(filter(None, map(self._rules.url_flaw, targets)), "")
 
     def _displaced(self, r: Record) -> str:
-        """Whoever brings it may know better, or less, into how many places its site is spread: it is taken, and moved
-        to its place once that is known here (shard_mover.py). A host's own record never moves."""
+        """Return why a record's key is wrong, "" where it may be right. The peer that brings it may have newer, or
+        older, news about the number of places of its site. So the record is accepted, and moved once its place is known
+        here (shard_mover.py). A host's own record never moves."""
         if r.kind == Kind.HOST or r.key == placement_key(url := url_of(r)):
             return ""
         if self._places is None:

@@ -1,7 +1,7 @@
 """Which members are silent, and since when: a silent owner that will be back counts as a copy.
 
-Pure: `now` is steady time in seconds. A member is silent since its last heartbeat, to whichever node that went: so a
-laptop that sleeps two thirds of the day still knows which members were away for longer. A silent stable machine is
+Pure: `now` is steady time in seconds. A member is silent since its last heartbeat, to whichever node that went. So even
+a laptop that sleeps two thirds of the day can count how long other members were away. A silent stable machine is
 expected back within four hours, a laptop within forty: fixed times, whose cost and risk docs/durability.md measures.
 This is one node's own memory: it decides when work is done, never which node owns what. Where more than a third of all
 fall silent within a minute, a cut or a power cut is likelier than so many deaths. Where more than half of the laptops

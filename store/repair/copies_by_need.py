@@ -20,8 +20,11 @@ TURN_S = 600.0  # so long the first keeper is waited for before the next one beg
 
 @dataclass(frozen=True, slots=True)
 class SlotCopies:
-    """One slot as this node sees it: who holds all of it and lives, which silent candidates held it (and whether each
-    is a stable machine), and who keeps copies in the place of silent owners."""
+    """One slot as this node sees it.
+
+    `holders`: live nodes that hold all of it.
+    `silent`: silent candidates that held it, and whether each is a stable machine.
+    `keepers`: nodes that keep copies in the place of silent owners."""
 
     owners: tuple[NodeId, ...]
     holders: tuple[NodeId, ...]
@@ -40,8 +43,9 @@ class Durability:
         self._live: Counter[int] = Counter()
 
     def refresh(self, now: float, slots: Iterable[tuple[Slot, SlotCopies]]) -> Mapping[Slot, int]:
-        """Take note of all own and kept slots; return those to be kept whole here, with the copies of each. Who has
-        begun goes on for as long as it is a keeper, unless there are enough before it is done."""
+        """Take note of all own and kept slots; return those to be kept whole here, with the copies of each. Once this
+        node has begun on a slot, it continues as long as it is a keeper. It stops before it is done only where there
+        are enough copies by then."""
         thin, last, keeping = dict[Slot, float](), dict[Slot, float](), dict[Slot, int]()
         self._live = Counter()
         for slot, copies in slots:
@@ -60,8 +64,9 @@ class Durability:
         return keeping
 
     def counts(self, now: float) -> tuple[Mapping[int, int], float, Slot | None]:
-        """Return how many own slots had how many live copies at the last look, and for how long the slot that has
-        waited longest has too few, those expected back counted, and which that is; 0 and None where none has."""
+        """Return three figures of the last look. The first is the number of own slots by their live copies. The others
+        are the seconds for which the longest waiting slot has had too few copies, and that slot. For these, copies that
+        are expected back count; they are 0 and None where no slot has too few."""
         oldest = min(self._thin, key=lambda slot: (self._thin[slot], slot), default=None)
         return dict(sorted(self._live.items())), now - self._thin[oldest] if oldest is not None else 0.0, oldest
 
@@ -99,9 +104,13 @@ CUT_SHARE = 0.5  # of that, while those are away who may only be cut off
 
 @dataclass(frozen=True, slots=True)
 class CopyCounts:
-    """The live copies of this node's slots. `slots_by_copies`: how many have how many; `oldest_s`: for how long the
-    slot that has waited longest has too few, those expected back counted, 0 where none has, and `oldest` which that is;
-    `kept` and `copying`: slots of silent owners that are whole here, and those that are to be."""
+    """The live copies of this node's slots.
+
+    `slots_by_copies`: how many slots have how many copies.
+    `oldest_s`: for how many seconds the longest waiting slot has had too few, copies that are expected back included;
+    0: no slot has too few.
+    `oldest`: that slot.
+    `kept`, `copying`: slots of silent owners that are whole here, and those that are still to be copied."""
 
     slots_by_copies: Mapping[int, int]
     oldest_s: float

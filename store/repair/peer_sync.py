@@ -1,7 +1,7 @@
 """One conversation with one peer: what differs in some slots, and moving it.
 
-The session itself is pure (`store/record/range_session.py`); here are only its messages, then the records in
-batches: fetched and checked like anything from a peer, or pushed with their authors' own proofs.
+The session itself is pure (`store/record/range_session.py`). This file moves its messages, and then the records in
+batches. Records are fetched and checked like anything from a peer, or pushed with their authors' own proofs.
 """
 
 import logging
@@ -213,7 +213,7 @@ class PeerSync:
         self, peer: NodeId, records: Sequence[Record], rulings: Sequence[Ruling], slot_bits: int
     ) -> set[Slot]:
         """Count what nothing proves, and what is more than its author may import today, and return the slots of what
-        may be proved later. What is too much is found again by a later comparison; no slot waits for it."""
+        may be proved later. A later comparison finds imports beyond the bound again; no slot waits for them."""
         refused = [(record, ruling) for record, ruling in zip(records, rulings, strict=True) if ruling.reason]
         for record, ruling in refused:
             if ruling.is_blamed:
@@ -268,8 +268,9 @@ def _items(catalog: CatalogReader, first: Key, last: Key, today: int) -> list[Ra
 def checked(
     peer: NodeId, reply: FetchReply, asked: Sequence[Wanted], check: RecordCheck, *, content: bool
 ) -> tuple[list[Record], list[Record]]:
-    """Return the records of an answer that may be kept, and those that say what none may; raises BadReplica where any
-    other was not asked for or does not prove itself. A peer may not know yet what the strategy takes back."""
+    """Return the records of an answer that may be kept, and those whose authors signed something invalid. Raises
+    BadReplica where any other was not asked for, does not prove itself, or lacks the content that `content` demands.
+    Records that the strategy takes back are left out: the peer may not have that strategy yet."""
     records = open_package(reply.package)
     names = {(w.kind, w.id) for w in asked}
     good, refused = list[Record](), list[Record]()

@@ -1,19 +1,20 @@
-"""Whose copies are challenged when, who did not show what should lie there, and whose word about whom is heard.
+"""Decides which peer's copies are challenged when, and remembers which records peers did not show. It also keeps the
+accusations by other owners.
 
 Pure: `now` is steady time in seconds. Once a minute one other owner is asked for bytes of 16 records that both should
-have, drawn evenly from all that lie here. A node that lacks one record in 100 is met by one of them with 1 - .99^16 =
-15 %, and is asked once a minute on average, by all owners together: it is noticed within 7 minutes on average, and
-within 29 with 99 %. That costs each node some 1.2 kB a minute.
+have, drawn evenly from all that lie here. A challenge finds a node that lacks one record in 100 with 1 - .99^16 = 15 %.
+All owners together ask it once a minute on average. So it is noticed within 7 minutes on average, and within 29 with 99
+%. That costs each node some 1.2 kB a minute.
 
-What was not shown is compared with the peer and asked for again, since it may have been new, or just replaced. What is
-not shown then either does not count: in those slots the peer's copy is none, for as long as it does not show it. All of
-this is one node's memory. It says when work is done and who is asked last, never who owns what. The word of another
-owner counts as well, for an hour: it costs one more copy at most.
+Slots in which records were not shown are compared with the peer, and the challenge is repeated, since such a record may
+have been new, or just replaced. Where the peer fails again, its copies of those slots do not count for as long as it
+does not show the records. All of this is one node's memory. It says when work is done and who is asked last, never who
+owns what. The word of another owner counts as well, for an hour: it costs one more copy at most.
 
 A digest proves that a record's bytes lie at a node. It covers some bytes of the record, which the asker chooses, under
-a nonce of its own; so nobody can have computed it before. It names who asks and who answers, so that what one owner
-shows cannot be passed on as another's: a node without the bytes has to fetch the record itself, within the time that it
-has to answer.
+a nonce of its own; so nobody can have computed it before. It names the asker and the answerer, so that no node can pass
+on the digest of another. A node without the bytes has to fetch the record itself, within the time that it has to
+answer.
 Source: Juels & Kaliski 2007, "PORs: Proofs of Retrievability for Large Files", section 1, for spot checks.
 """
 
@@ -105,9 +106,12 @@ class RecordName(NamedTuple):
 
 @dataclass(slots=True)
 class PeerFigures:
-    """Counts what one peer was asked to show: records it was challenged for, and of these it showed, and did not show
-    when asked twice; `silent`: challenges that it did not answer at all. `last_failed_at`: Unix
-    seconds, 0 for never."""
+    """Counts the challenges of one peer.
+
+    `challenged`, `answered`: records that it was asked to show, and of these it showed.
+    `failed`: records that it did not show when asked twice.
+    `silent`: challenges that it did not answer at all.
+    `last_failed_at`: Unix seconds, 0 for never."""
 
     challenged: int = 0
     answered: int = 0
@@ -135,8 +139,11 @@ def missing(outcome: Outcome) -> list[RecordName]:
 
 
 class Consequence(NamedTuple):
-    """The consequences of an outcome: slots to be compared with the peer at once, and those of which it is told, as are
-    their keepers, that its copy does not count."""
+    """The consequences of an outcome.
+
+    `compare`: slots to be compared with the peer at once.
+    `accuse`: records because of which the peer's copies of their slots do not count. The peer and the slots' keepers
+    receive a notice."""
 
     compare: frozenset[Slot] = frozenset()
     accuse: tuple[RecordName, ...] = ()
@@ -185,7 +192,10 @@ class PossessionAudit:
         return Consequence(slots, tuple(lacks))
 
     def count(self, wall: float, peer: NodeId, outcome: Outcome, *, is_failure: bool = True) -> None:
-        """Count what a peer showed; `is_failure`: what it did not show counts against it."""
+        """Add the outcome of one challenge to a peer's figures.
+
+        `is_failure`: whether records that the peer did not show count against it. `wall`: Unix seconds, noted as the
+        time of its last failure."""
         figures, failed = self._of(peer), len(missing(outcome)) if is_failure else 0
         figures.challenged += len(outcome)
         figures.answered += sum(outcome.values())

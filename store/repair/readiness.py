@@ -8,12 +8,13 @@ compared with one that still serves.
 
 A gap (this node stood still, or no other owner lived) ends readiness wherever somebody else is ready. Where nobody is,
 the slot is served on, and compared anew.
-A node that the others left alone gives way later than one that slept: when they meet again, one of them serves.
+A node that the others left alone gives way later than one that slept. So when they meet again, one of them serves.
 
 A lost slot is served, and written to, until two of its live owners are ready and have everything that lies here
-(`former_slots.py` says when it leaves the disk). A stand-in for silent owners takes what is written meanwhile, is ready
-only if it was before, and hands over what it took when they are back, so owners that sleep at night move no data. A
-keeper also copies what was there before, because copies are few. It is ready once compared, as an owner is.
+(`former_slots.py` says when it leaves the disk). A stand-in for silent owners takes records that are written meanwhile,
+and is ready only if it was before. It hands those records over when the owners are back, so owners that sleep at night
+move no data. A keeper also copies what was there before, because copies are few. It is ready once compared, as an owner
+is.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
@@ -307,8 +308,10 @@ class Readiness:
             self._interrupted.add(slot)
 
     def _goes_on(self, now: float, slot: Slot, replicas: SlotReplicas) -> bool:
-        """Whether a slot with a gap is served until it is compared: nobody else is ready, or just one who had the same
-        gap perhaps and is further down the owners, or this node was awake and the others are back just now."""
+        """Return whether this node serves a slot with a gap until the slot is compared. It does so in three cases:
+        - no other node is ready;
+        - the only other ready one is a later owner, which may have the same gap;
+        - this node was left alone, and the others are back for less than GIVE_WAY_S."""
         if not replicas.ready:
             return True
         if slot in self._left_alone:

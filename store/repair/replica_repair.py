@@ -180,8 +180,8 @@ class ReplicaRepair:
         return readiness.jobs(self._replicas_of, self._rng.choice, self._busy.keys() | away, under_way)[:room]
 
     def _resize(self, now: float, slot_bits: int) -> None:
-        """Slots were split: those who did not know it yet wrote to former owners until just now, so wait, then compare
-        with everybody once more."""
+        """Continue with 2**`slot_bits` slots after the network has changed their number. Nodes with the earlier number
+        may have written to former owners until just now. So all slots are compared again after VIEWS_AGREE_S."""
         old_bits, self._slot_bits = self._slot_bits, slot_bits
         self._readiness.resize(old_bits, slot_bits)
         self._needs.renumbered()
@@ -193,8 +193,8 @@ class ReplicaRepair:
     def _notice(self, now: float, members: tuple[NodeId, ...], live: frozenset[NodeId]) -> None:
         """Take in changes of ownership and of who is there, and ask for the comparisons that follow from them.
 
-        A node may have stood in for a shorter time than lies between two looks, so whatever lies here is looked at
-        again whenever somebody came or went, and with every round of checks.
+        A node may have stood in for a shorter time than lies between two looks. So all slots that lie here are looked
+        at again whenever a member came or went, and with every round of checks.
         """
         readiness, ours = self._readiness, self._overlay.view.owned()
         if ours is not self._ours or members != self._members:
@@ -318,7 +318,8 @@ class ReplicaRepair:
         return is_owner or job.peer in replicas.ready
 
     async def _rest(self, share: float, moved_bytes: int) -> None:
-        """Keep slots that change hands below their share of the line."""
+        """Sleep after `moved_bytes` were moved, so that transfers of slots that change hands stay below `share` (0 … 1)
+        of the configured rate."""
         await asyncio.sleep(self._throttle.delay_s(self._clock().steady, moved_bytes, share))
 
     def _replicas_of(self, slot: Slot) -> SlotReplicas:

@@ -85,8 +85,8 @@ class ReplicaServer:
     ) -> tuple[list[str], dict[int, Ruling]]:
         """Why each record is refused, "" where it is not, and the rulings on new ones that are taken, by their numbers.
 
-        What would change nothing need not prove itself: of the URLs that pages name most are known. What is refused
-        counts against its author."""
+        A record that would change nothing needs no proof: most URLs that pages name are known. A refused record counts
+        against its author."""
         reasons = self._admission.objections(self._clock(), peer, records, is_hint=bool(message.hinted_for))
         news = [n for n, r in enumerate(records) if not (reasons[n] or self._store.knows(r))]
         fresh = [records[n] for n in news]

@@ -1,7 +1,8 @@
 """`Replicator`: what the rest of the node sees of the team: writes, reads, readiness, and the figures about them.
 
-Built from parts that each do one thing: the writer spreads, the reader fetches, the repair keeps slots ready, hinted
-hand-off remembers what is owed, the server answers peers, the shard mover moves what lies astray.
+It is built from parts that each do one thing. The writer spreads records, the reader fetches them, and the repair keeps
+slots ready. Hinted hand-off remembers owed copies, the server answers peers, and the shard mover moves records that lie
+in a wrong place.
 """
 
 import asyncio
@@ -123,6 +124,10 @@ class Replicator:
         """Read all that lies on the disk at once, at a bounded pace; asked again meanwhile, it goes on as it is."""
         if self._store.scrub.ask(self._clock().wall):
             self._scrub_asked.set()
+
+    def have_same_owners(self, keys: Sequence[Key]) -> bool:
+        """Tell whether records at these places go to the same owners now, each of whom takes them in one message."""
+        return self._writer.have_same_owners(keys)
 
     async def write(self, drafts: Sequence[Draft], *, is_patient: bool = True) -> None:
         """Sign drafts and return when each has min(min_acks, r_eff) durable copies with its owners.

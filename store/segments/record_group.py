@@ -1,11 +1,11 @@
 """Many small records in one frame of a segment: what follows is not written, what is shared is written once.
 
-Pure: values and bytes. A URL's visit is mostly hashes: its id, its digest and its place follow from the body, and of a
-Merkle path most nodes follow from the other records of the same package that lie in the frame. So a frame keeps the
-bodies, the few numbers beside them, one signature a package, and of its tree the nodes that do not follow, and those
-BLOCK levels above the leaves: proving one record again hashes the leaves of its own block, not of the whole frame.
-Nodes are numbered as in a heap: the root is 1, the children of n are 2n and 2n + 1.
-A frame may also hold a part of a package as it came (`PackedRecords`).
+Pure: values and bytes. A URL's visit is mostly hashes. Its id, its digest and its place follow from the body. Most
+nodes of its Merkle path follow from the other records of the same package in the frame. So a frame keeps the bodies,
+the few numbers beside them, one signature a package, and the nodes of its tree that do not follow. It also keeps the
+nodes BLOCK levels above the leaves. So to prove one record again takes the leaves of its own block, not of the whole
+frame. Nodes are numbered as in a heap: the root is 1, the children of n are 2n and 2n + 1. A frame may also hold a part
+of a package as it came (`PackedRecords`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -174,7 +174,7 @@ def decode_group(data: bytes) -> RecordGroup:
 
 
 def _seal(mine: tuple[bytes, bytes, int], members: Iterable[Record]) -> _Seal:
-    """What has to be kept of the tree of one package."""
+    """Return the nodes of one package's tree that must be kept, so that its members can prove themselves."""
     author, signature, depth = mine
     told: dict[int, bytes] = {}  # nodes that the members' paths name
     blocks: dict[int, bytes] = {}

@@ -92,8 +92,8 @@ class Segments:
         return self._disk.size(_name(segment))
 
     def encode(self, type: FrameType, head: bytes, content: bytes) -> tuple[bytes, int]:
-        """Return a frame's bytes for the newest segment, or for one that is begun now, and how many of them are header
-        and head; it belongs to the thread that appends."""
+        """Return a frame's bytes, and how many of them are header and head. The frame is for the newest segment, which
+        may begin now. Belongs to the thread that appends."""
         self._begin()
         dictionary = self.dictionary if type in (FrameType.RECORD, FrameType.GROUP) else None
         if self._training is not None and type in (FrameType.RECORD, FrameType.GROUP):
@@ -236,8 +236,9 @@ class Segments:
         return StoreCorrupt(where, f"damaged at byte {place.offset}, {reason}", REMEDY)
 
     def _after_damage(self, ahead: _ReadAhead, segment: int, offset: int, end: int) -> int | None:
-        """Where to go on behind a frame that does not check: where its header says that it ends, or at the next place
-        where a frame begins; None where it is the torn tail."""
+        """Return the byte at which reading continues behind a damaged frame; None where that frame is the torn tail, or
+        no frame follows. It is the end that the frame's header gives, or else the next place where a sound frame
+        begins."""
         header = ahead.read(offset, HEADER.size)
         if LIKE_HEADER.match(header):
             _, _, head_len, content_len, _ = HEADER.unpack(header)
@@ -249,7 +250,8 @@ class Segments:
         return self._next_frame(ahead, segment, offset + 1, end)
 
     def _next_frame(self, ahead: _ReadAhead, segment: int, offset: int, end: int) -> int | None:
-        """Where the next whole frame begins: the first place that looks like a header and whose frame checks."""
+        """Return the byte in a segment where the next whole frame begins; None where there is none from `offset` to
+        `end` (bytes). A place counts where it looks like a header and the frame behind it is sound."""
         while offset < end:
             data = self._disk.read(_name(segment), offset, _LOOK_BYTES)
             for match in LIKE_HEADER.finditer(data):

@@ -1,14 +1,14 @@
 """Decides from which peers this node takes records, before it looks at what is in them.
 
-Pure but for the view that it is given: `now` is an argument. What a slot holds is written by its candidates, the
-members from whom its owners come, and they bring what others wrote when they repair, hand over or pay what they owe; so
-a record's author says nothing about who may bring it. From other members come found URLs, what a former owner that has
-fallen out of the candidates still has to hand over, and their own imports, if they may import: all at a bounded rate. A
-node that is no member brings nothing.
+Pure but for the view that it is given: `now` is an argument. The candidates of a slot, the members from whom its owners
+come, write its records. They also bring records of others when they repair, hand over or pay what they owe. So a
+record's author says nothing about who may bring it. Other members may bring, at a bounded rate, found URLs and, if they
+may import, their own imports. A former owner that is no candidate any more may bring the records that it still has to
+hand over. A node that is no member brings nothing.
 
 The holder of the lease of a site's home slot alone says where the site lies, as far as this node can see that. A host
-record moves a site's pages, and depths are never taken back; so a depth that is news is taken only while its author
-holds the lease of the home slot, and only as deep as so many nodes may need. A voter knows whom it promised the lease;
+record moves a site's pages, and depths are never taken back. So a new depth counts only while its author holds the
+lease of the home slot, and only up to the depth that so many nodes may need. A voter knows whom it promised the lease;
 others go by the one live owner that announces it. The next holder of the lease signs the record anew
 (`node/sites/site_sharder.py`). Aliases are hints, which each node tests itself: records that change nothing but these
 may come from owners whoever signed them, from others only as the holder's.

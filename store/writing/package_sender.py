@@ -96,8 +96,9 @@ class PackageSender:
         refused: Callable[[Slot, NodeId], None],
         left_here: Callable[[Set[Slot]], None],
     ) -> None:
-        """`refused(slot, peer)` is told of slots of which this node could not keep a copy, `left_here(slots)` of slots
-        of others whose copies it keeps for them, `places` of sites that owners say lie elsewhere."""
+        """`refused(slot, peer)` is called for a slot of which this node could not keep a copy, `left_here(slots)` for
+        slots of others whose copies it keeps for them. `places` learns of sites that lie elsewhere by the word of
+        owners."""
         self._store, self._config, self._clock = store, store.config, store.clock
         self._overlay, self._right, self._places = overlay, right, places
         self._refused, self._left_here = refused, left_here

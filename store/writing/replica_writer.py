@@ -31,10 +31,14 @@ from store.writing.package_sender import PackageSender
 
 @dataclass(frozen=True, slots=True)
 class WriteTeam:
-    """A slot's live owners at one moment, `keepers`: who takes what is new in place of the silent ones, so that it has
-    all its copies at once, and `serving`: who else answers for it and must not fall behind. `needed`: copies that make
-    a record safe, those of `serving` and of members that are `away` left out; as many of them as there can be must lie
-    with `older`, who did not come just now."""
+    """The nodes that receive the records of a slot at one moment.
+
+    `live`: its live owners.
+    `keepers`: nodes that take new records in the place of silent owners, so that each has all its copies at once.
+    `serving`: other nodes that answer for the slot and must not fall behind.
+    `needed`: copies that make a record safe; those of `serving` and `away` members do not count.
+    `older`: nodes that did not come just now; as many of the needed copies as possible must lie there.
+    `away`: members that took leave for a while."""
 
     slot: Slot
     live: tuple[NodeId, ...]
@@ -127,6 +131,11 @@ class ReplicaWriter:
         moved = [self._proofs.moved(record, key) for record, key in moves]
         await self._queue.put([each for each in moved if not self._check.is_taken_back(each.draft)], is_patient=True)
 
+    def have_same_owners(self, keys: Sequence[Key]) -> bool:
+        """Tell whether records at these places go to the same owners now, each of whom takes them in one message."""
+        slots = {slot_of(key, self._slot_bits) for key in keys}
+        return len({frozenset(self._overlay.view.owners(slot)) for slot in slots}) <= 1
+
     @property
     def held_bytes(self) -> int:
         """The bytes of drafts queued or under way."""
@@ -180,7 +189,7 @@ class ReplicaWriter:
     async def _spread(
         self, batch: list[PendingWrite], records: list[Record], packed: list[PackagePart], sends: asyncio.TaskGroup
     ) -> None:
-        """Send to live owners, again and again, and where they are late to the next candidates as well, until every
+        """Send to live owners, again and again, and where they are late to the next candidates as well. End when every
         record has its copies, too few nodes live to keep them, or time is up."""
         started, is_late = min(p.since for p in batch), False
         under_way: dict[asyncio.Task[None], NodeId] = {}

@@ -120,7 +120,8 @@ class WriteRight:
         await self._store.put([*records, *erasures], parts)
 
     def _to_erase(self, record: Record, ruling: Ruling) -> Record | None:
-        """What drops the former versions of a page that asks for it; two candidates that conspire drop none."""
+        """Return the record that erases the former versions of a page that asks for it, None where none may. The page's
+        grant must be from most owners, so two candidates that conspire erase nothing."""
         if (erasure := erasure_of(record)) is None:  # nearly always
             return None
         may = ruling.grant is not None and self.is_of_most_owners(ruling.grant, record.key)
@@ -140,8 +141,9 @@ class WriteRight:
         return Ruling()
 
     async def _import_reasons(self, peer: NodeId, records: Sequence[Record], *, counts: bool) -> dict[int, str]:
-        """Why each import among some records is not taken, "" where it is: its author may import, or did when it could,
-        and others who are ready for the slot have it."""
+        """Return for each import among some records, by its number, why it is refused, "" where it is accepted. Its
+        author must have the right to import, or other nodes that are ready for the slot must have it already. `counts`:
+        it must also be within its author's daily bound."""
         numbers = [n for n, record in enumerate(records) if is_import(record)]
         if not numbers:
             return {}
@@ -154,8 +156,8 @@ class WriteRight:
         return reasons | dict(zip(counted, await self._beyond_quota(peer, [records[n] for n in counted]), strict=True))
 
     async def _beyond_quota(self, peer: NodeId, imports: Sequence[Record]) -> list[str]:
-        """Why each of some imports is more than its author may bring today, "" where it is not: each counts, whoever
-        brings it, but what most of those have who counted it when it came."""
+        """Return for each import why it exceeds its author's daily bound, "" where it does not. Each import counts,
+        whichever peer brings it. Exempt are old ones that most of the nodes have which counted them when they came."""
         named = [self._who_counted(peer, record) for record in imports]
         words, now = await self._words(imports, [peers or () for peers in named]), self._clock()
         reasons = list[str]()
@@ -166,8 +168,9 @@ class WriteRight:
         return reasons
 
     def _who_counted(self, peer: NodeId, record: Record) -> Set[NodeId] | None:
-        """Who counted an import when it came, if it is an old one; None where it is new, because its slot is level
-        here, and it was not moved from another place of its site. Where nobody else is ready nobody is wronged."""
+        """Return the nodes that counted an import when it came; None where the import is new. It is new where this node
+        is ready for its slot and it was not moved from another place of its site. Where no other node is ready, an old
+        one needs no word."""
         view = self._overlay.view
         is_level = view.is_ready(view.node_id, slot_of(record.key, view.strategy.slot_bits))
         if is_level and record.signed_key == record.key:
@@ -183,8 +186,8 @@ class WriteRight:
         await self._store.grants.keep({grant for grant in grants if grant is not None})
 
     def named_by(self, records: Iterable[Record]) -> tuple[SignedGrant, ...]:
-        """Return the grants that prove records, each once; they travel with them. What this node wrote may be proved by
-        one that it got later: its voters are others by now."""
+        """Return the grants that prove records, each once; they travel with them. A grant that this node got later may
+        prove what it wrote: by now the slot may have other voters."""
         found = dict[SignedGrant, None]()
         for record in map(_written, records):
             grants = self._grants_of(record) if record.version.epoch else []
@@ -213,9 +216,9 @@ class WriteRight:
         return list(dict.fromkeys(found))
 
     def written_under(self, draft: Draft) -> SignedGrant | None:
-        """Return the grant of this node that a draft is written under, None where none covers its instant: one that is
-        known rather than not, of its own tenure or the newest, of most owners rather than not, and of these the oldest,
-        so that few are kept."""
+        """Return the grant of this node that a draft is written under, None where none covers its instant. Of several
+        it prefers, in this order: a known grant, one of the draft's own tenure, the newest, and one of most owners. Of
+        equals the one that ends first counts, so that few are kept."""
         fit = [g for g in self._own(draft.key) if g.grant.covers(draft.key, g.grant.epoch, draft.at_ms)]
 
         def order(signed: SignedGrant) -> tuple[bool, bool, int, bool, int]:
@@ -284,14 +287,16 @@ class WriteRight:
         return reasons
 
     async def _ask_ready(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant | None]]) -> list[str]:
-        """Why each of some records is not taken, as those say who are ready for its slot, or for the one in which it
-        was written; "" where it is: one of them has it."""
+        """Return for each record why it is refused, "" where it is accepted. The peers that are ready for its slot, or
+        for the slot in which it was written, are asked. It is accepted where one of them has it, or where there is no
+        such peer."""
         ready = [self._ready(*pair) - {peer} for pair in pairs]
         words = await self._words([record for record, _ in pairs], ready)
         return [_verdict(said) if peers else "" for peers, said in zip(ready, words, strict=True)]
 
     async def _words(self, records: Sequence[Record], asked: Sequence[Collection[NodeId]]) -> list[list[bool | None]]:
-        """What some of those who are asked about each record say: whether they have it; None who does not answer."""
+        """Ask up to ASKED_MOST of the given peers about each record. Return their answers by record: whether a peer has
+        it, None where it did not answer."""
         me, words = self._overlay.view.node_id, [list[bool | None]() for _ in records]
         parts: dict[NodeId, list[int]] = {}
         for n, peers in enumerate(asked):

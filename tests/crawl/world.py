@@ -109,11 +109,14 @@ class Owner:
         self.crawler: Crawler | None = None
         self.deaf = 0  # so many calls more are not acknowledged
 
-    async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = ()) -> None:
+    async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = (), outcome: Visit | None = None) -> bool:
         self._acknowledge()
         self.story.append(("keep", page.url))
         self.pages[page.url] = page
         self._discover(found)
+        if outcome is not None:
+            self._record(outcome)
+        return outcome is not None
 
     async def discover(self, found: Sequence[Visit]) -> None:
         self._acknowledge()
@@ -131,6 +134,9 @@ class Owner:
 
     async def record(self, visit: Visit, epoch: int) -> None:
         self._acknowledge()
+        self._record(visit)
+
+    def _record(self, visit: Visit) -> None:
         self.story.append(("record", visit.url))
         self._write(visit)
 

@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 
 from dht.errors import BadMessage
 from dht.keys import Slot
-from dht.slot_set import check_slots, decode_slots, encode_slots, resize_inside, resize_overlapping
+from dht.slot_set import (
+    check_slots,
+    decode_positions,
+    decode_slots,
+    encode_positions,
+    encode_slots,
+    resize_inside,
+    resize_overlapping,
+)
 
 
 @settings(max_examples=200, deadline=None)
@@ -14,6 +22,18 @@ from dht.slot_set import check_slots, decode_slots, encode_slots, resize_inside,
 def test_what_goes_in_comes_out(case: tuple[int, set[int]]) -> None:
     bits, slots = case
     assert decode_slots(encode_slots(Slot(s) for s in slots), bits) == slots
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data(), st.integers(1, 9))
+def test_any_set_is_told_by_positions_within_any_other(data: st.DataObject, bits: int) -> None:
+    within, slots = (data.draw(st.frozensets(st.integers(0, (1 << bits) - 1).map(Slot))) for _ in range(2))
+    assert decode_positions(encode_positions(slots, within), within, bits) == slots
+
+
+def test_positions_of_a_set_inside_another_take_a_bit_for_each_of_the_other() -> None:
+    within = frozenset(Slot(s) for s in range(0, 1 << 16, 512))
+    assert len(encode_positions(sorted(within)[::3], within)) <= 1 + len(within) // 8
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -227,6 +228,17 @@ def test_what_another_thread_makes_tantivy_forget_is_answered_all_the_same(monke
     for memory in ("_counted", "_sited", "_faceted"):
         monkeypatch.setattr(engine, memory, _Forgotten())
     assert found() == before
+    engine.close()
+
+
+def test_numbers_in_a_row_are_found_and_pairs_of_them_apart_are_not(make: Make) -> None:
+    engine, some = make(None), corpus.web(random.Random(3), 3)
+    titles = "7 8 9", "7 8 x 8 9", "7 8"
+    texts = [replace(text, title=title, headings=("8 9",)) for text, title in zip(some, titles, strict=True)]
+    engine.add([entry(number, text) for number, text in enumerate(texts)])
+    engine.commit()
+    assert numbers(engine, '"7 8 9"', frozenset(range(1 << BITS))) == {0}
+    assert numbers(engine, '"7 8"', frozenset(range(1 << BITS))) == {0, 1, 2}
     engine.close()
 
 

@@ -20,8 +20,8 @@ def test_three_containers_become_one_network(wheel: Path, debian: Path, tmp_path
     if (python := shutil.which("python3", path="/usr/bin")) and Path(python).resolve().name != PYTHON:
         pytest.skip(f"fetches wheels for {PYTHON}, which is not Debian's own Python here")
     wheels = tmp_path / "wheels"
-    fetch = [sys.executable, "-m", "pip", "wheel", "--quiet", "--wheel-dir", wheels, "hatchling", wheel]
-    subprocess.run(fetch, check=True, timeout=FETCH_S)
+    fetch = [sys.executable, "-m", "pip", "wheel", "--quiet", "--wheel-dir", wheels]
+    subprocess.run([*fetch, "hatchling", "setuptools", wheel], check=True, timeout=FETCH_S)
     judge = [sys.executable, Path(__file__).with_name("judge_compose.py"), debian, wheels]
     done = subprocess.run(
         ["unshare", "--mount", "--net", *judge], capture_output=True, text=True, timeout=1800, check=False

@@ -47,7 +47,7 @@ def test_news_of_one_reach_all_within_seconds() -> None:
     swarm = joined(40)
     swarm.run(30.0)
     teller = swarm.bees[7]
-    teller.core.own.announce(ready=encode_slots(Slot(s) for s in range(40)), leased=b"", due=3)
+    teller.core.own.announce(encode_slots(Slot(s) for s in range(40)), b"", due=3)
     swarm.kick(teller)
     swarm.run(36.0)
     known = [bee.core.members.find(teller.node_id) for bee in swarm.bees if bee is not teller]

@@ -62,7 +62,7 @@ async def test_each_task_of_each_node_breaks_once_amid_a_crawl_and_nothing_is_lo
         assert len(node.supervisor.broken) > 30
         assert [fault.site for fault in node.node_core.faults.present()] == [FaultSite.TASKS]
         status = {"faults": [{"cause": "task", "what_stops": "x", "remedy": "y"}]}
-        assert next(n for n in needs_of(status, "", 0.0) if n.topic == "machine").state == "trouble"
+        assert next(n for n in needs_of(status, {}, 0.0) if n.topic == "machine").state == "trouble"
     await crawled(world)
     assert_complete(world)
     await world.until(lambda: not any(node.node_core.faults.present() for node in nodes), 240.0)

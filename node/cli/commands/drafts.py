@@ -30,7 +30,9 @@ from node.cli.commands.target_node import client
 from node.errors import NotRunning
 from node.strategy.draft import (
     ABOUT,
+    FEW_BITS,
     DraftRequest,
+    check_slots,
     check_understood,
     draft,
     host_rule,
@@ -57,6 +59,7 @@ def make(arguments: Namespace) -> int:
     if arguments.out and Path(arguments.out).exists() and not arguments.force:
         raise BadStrategy("--out", f"{arguments.out} is there already", "choose another file, or add --force")
     strategy = draft(newest, digest, _draft_request(arguments, newest), int(time.time()))
+    _check_slots(arguments, newest.slot_bits, strategy)
     text = encode_document(strategy).decode()
     if not arguments.out:
         print(plain_json(text))
@@ -102,6 +105,7 @@ def sign(arguments: Namespace) -> int:
     else:
         strategy = next_version(data, int(time.time()), arguments.draft)
         signed = sign_strategy(_plain_document(strategy))  # checks its bounds
+        _check_slots(arguments, _bits_in_force(arguments), strategy)
     if not _agreed(arguments, strategy):
         return 1
     for key in keys:
@@ -157,22 +161,41 @@ def _seconds(option: str, text: str | None) -> int | None:
 
 
 def _slot_bits(arguments: Namespace, newest: Strategy) -> int | None:
-    """Read --slot-bits N, or auto: 16 to 64 slots for each member that the node sees (or that --members says)."""
+    """Read --slot-bits N, or auto: 16 slots and more for each member that the node sees (or that --members says)."""
     wanted: str | None = arguments.slot_bits
     if wanted != "auto":
         if wanted is not None and not (wanted.isascii() and wanted.isdecimal()):
             raise BadStrategy("--slot-bits", f"{wanted!r} is no whole number", "write 4 to 16, or auto")
         return int(wanted[:9]) if wanted is not None else None
-    members = arguments.members
-    if members is None:
-        try:
-            members = max(1, int(client(arguments).get("/api/v1/status").get("members") or 1))
-        except NotRunning as error:
-            raise BadStrategy("--slot-bits", f"auto counts the members, and {error}", "add --members N") from None
-    bits = proposed_bits(newest.slot_bits, members)
+    members = _members(arguments)
+    bits = proposed_bits(newest.slot_bits, members, newest.replicas)
     each = 2**bits / members
     print(f"slot_bits {bits}: {2**bits:,} slots for {members:,} members, {each:.0f} for each", file=sys.stderr)
     return bits
+
+
+def _members(arguments: Namespace) -> int:
+    """Return how many members there are, by --members or else by the node."""
+    if arguments.members is not None:
+        return int(arguments.members)
+    try:
+        return max(1, int(client(arguments).get("/api/v1/status").get("members") or 1))
+    except NotRunning as error:
+        raise BadStrategy("slot_bits", f"goes by the number of members, and {error}", "add --members N") from None
+
+
+def _bits_in_force(arguments: Namespace) -> int:
+    """Return the slot_bits in force, 0 where no node tells them."""
+    try:
+        return _ask_version(arguments, "")[0].slot_bits
+    except DseError:
+        return 0
+
+
+def _check_slots(arguments: Namespace, before: int, strategy: Strategy) -> None:
+    """Raise BadStrategy where a strategy has more slots than its network may have; few slots need no count."""
+    if strategy.slot_bits > max(before, FEW_BITS):
+        check_slots(strategy, before, _members(arguments))
 
 
 def _publisher(text: str) -> str:

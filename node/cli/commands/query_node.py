@@ -237,6 +237,7 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("evidence", view.evidence),
         ("balance", view.balance),
         ("search", view.rules),
+        ("text leaf", view.text_leaf),
         ("strategy", f"version {view.strategy_version}{expires}"),
         ("disk", f"{size(view.disk_used)} of {size(view.disk_quota)}" if view.disk_quota else size(view.disk_used)),
         ("scrub", view.scrub),

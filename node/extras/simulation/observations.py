@@ -18,7 +18,8 @@ PULL_TRIPS = 2  # round trips until a strategy is there by TLS on a connection t
 
 def slot_bits_for(nodes: int) -> int:
     """Return the slot bits that the publisher's tool proposes for so many nodes."""
-    return proposed_bits(Strategy(network="", version=1, effective_at=0, expires_at=1, next_at=1).slot_bits, nodes)
+    first = Strategy(network="", version=1, effective_at=0, expires_at=1, next_at=1)
+    return proposed_bits(first.slot_bits, nodes, REPLICAS)
 
 
 def sample_slots(slot_bits: int, count: int, seed: object) -> list[Slot]:

@@ -94,7 +94,8 @@ class _Growth:
         self.steps_left = max_steps
 
     def core_around(self, fan: int) -> Core | None:
-        """Return the core that grows from a fan, None where it is too small."""
+        """Return the core that grows from a fan (the number of a page), None where the core has too few fans or the fan
+        is in another core. It adds fans of further sites, as long as all share at least LEAST_CENTRES centres."""
         if self._is_taken[fan]:
             return None
         centres = self._centres(fan)

@@ -44,7 +44,7 @@ def hubs_and_authorities(graph: WebGraph) -> tuple[list[Ranked], list[Ranked]]:
 
 
 def _shares(left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.float64]:
-    """The weight of each link: 1 over how many there are of the same pair."""
+    """Return the weight of each link: 1 divided by the number of links with the same pair (left, right)."""
     pairs = left.astype(np.int64) * (int(right.max()) + 1) + right
     _, inverse, counts = np.unique(pairs, return_inverse=True, return_counts=True)
     shares: NDArray[np.float64] = 1.0 / counts[inverse]

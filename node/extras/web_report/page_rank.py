@@ -90,7 +90,10 @@ def in_links(graph: WebGraph) -> InLinks:
 
 
 def links_by_target(sources: Ids, targets: Ids, nodes: int, givers: int) -> InLinks:
-    """Return links by their target; one that stands there twice counts twice. `givers`: all sources are below it."""
+    """Sort links by their target; a link that is given twice counts twice.
+
+    `sources`, `targets`: the numbers of the two nodes of each link, from 0. `nodes`: how many nodes there are.
+    `givers`: how many of them, the first ones, may link to others."""
     order = np.argsort(targets, kind="stable")
     counts = np.bincount(targets, minlength=nodes)
     linked = np.flatnonzero(counts)

@@ -42,7 +42,7 @@ def read_parameters(route: HttpRoute, query: Sequence[tuple[str, str]]) -> Value
 
 
 def read_fields(route: HttpRoute, fields: Sequence[tuple[str, str]]) -> Values:
-    """Read the fields of a route's form in the same way."""
+    """Read the fields of a route's form from (name, value) pairs, ignoring unknown names; raises BadParameter."""
     return _read(route.form, fields)
 
 

@@ -37,18 +37,18 @@ class HelloBack(Message, frozen=True):
     asker: bytes
 
 
-def network() -> Network:
+def network(slot_bits: int) -> Network:
     now = int(clock().wall)
-    fields = {"effective_at": 0, "next_at": now + 10**7, "expires_at": now + 2 * 10**7, "slot_bits": 4}
+    fields = {"effective_at": 0, "next_at": now + 10**7, "expires_at": now + 2 * 10**7, "slot_bits": slot_bits}
     return load_network(new_network("live", [PUBLISHER], Strategy(network="", version=1, **fields)))
 
 
 class House:
     """Overlays of one test, their executor, and what runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, slot_bits: int) -> None:
         self.executor = ThreadPoolExecutor(1, thread_name_prefix="dht-files")
-        self.network = network()
+        self.network = network(slot_bits)
         self.tasks: dict[NodeId, asyncio.Task[None]] = {}
         self.group = asyncio.TaskGroup()
 
@@ -82,8 +82,8 @@ class House:
 
 
 @asynccontextmanager
-async def house() -> AsyncIterator[House]:
-    made = House()
+async def house(slot_bits: int = 4) -> AsyncIterator[House]:
+    made = House(slot_bits)
     with made.executor:
         async with made.group:
             try:
@@ -135,6 +135,28 @@ async def test_a_clock_that_is_off_is_named_to_its_operator_and_to_nobody_else()
 
 
 @needs_ipv6
+async def test_a_node_whose_heartbeats_are_full_runs_on_and_tells_its_owner():
+    """Before, a heartbeat above 1,000 bytes ended the task that answers its peers."""
+    scattered = frozenset(map(Slot, random.Random(1).sample(range(1 << 13), 600)))
+    async with house(slot_bits=13) as made:
+        first = made.start(made.open(1, ("127.0.0.1",)))
+        full = made.start(made.open(2, ("127.0.0.1",)), first)
+        assert full.report.heartbeat_warning() == ""
+        full.announce(scattered, 0)
+
+        def told() -> frozenset[Slot]:
+            beat = first.view.peers.heartbeat(full.node_id)
+            return beat.ready_slots if beat is not None else frozenset()
+
+        await until(lambda: len(told() - ALL) > 300, 5.0)
+        assert told() < scattered
+        warning = full.report.heartbeat_warning()
+        assert "all the slots that it has" in warning and warning in full.report.warnings()
+        assert not made.tasks[full.node_id].done()
+        full.announce(ALL, 0)
+        await until(lambda: told() == ALL and not full.report.heartbeat_warning(), 5.0)
+
+
 async def test_both_families_are_one_network(tmp_path: Path):
     async with house() as h:
         dual = h.start(h.open(31, ("127.0.0.1", "::1")))

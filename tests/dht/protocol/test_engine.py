@@ -114,7 +114,7 @@ def test_a_suspected_peer_is_asked_and_back_with_its_next_heartbeat() -> None:
     a, b, nodes, _ = pair()
     a.suspect(at(1), b.node_id)
     assert not a.members.is_live(b.node_id, at(1))
-    b.own.announce(ready=b"\x00\x05", leased=b"", due=0)
+    b.own.announce(b"\x00\x05", b"", due=0)
     talk(at(2), nodes, [(d, t, THERE) for d, t in b.poll(at(2))])
     assert a.members.is_live(b.node_id, at(2))
 

@@ -7,7 +7,7 @@ class Room:
     """A doorway, and who is inside."""
 
     def __init__(self, bounds: Bounds = PEERS) -> None:
-        self.door, self.inside = Doorway(bounds), list[Visitor]()
+        self.door, self.inside = Doorway(bounds), dict[Visitor, None]()  # who came first is first
 
     def come(
         self, host: str, now: float = 0.0, *, is_member: bool = False, is_own: bool = False, has_proved: bool = False
@@ -15,16 +15,16 @@ class Room:
         visitor = Visitor(
             host,
             now,
-            lambda: self.inside.remove(visitor),
+            lambda: self.inside.pop(visitor),
             lambda: visitor not in self.inside,
             is_member or is_own,
             has_proved,
             is_own,
         )
-        self.inside.append(visitor)
+        self.inside[visitor] = None
         if self.door.enter(visitor):
             return visitor
-        self.inside.remove(visitor)
+        del self.inside[visitor]
         return None
 
 
@@ -72,7 +72,7 @@ def test_who_does_not_say_who_it_is_leaves_after_a_while() -> None:
     assert proved
     proved.has_proved = True
     room.door.end_overdue(PROVE_S + 1)
-    assert room.inside == [proved, late] and silent not in room.inside
+    assert list(room.inside) == [proved, late] and silent not in room.inside
 
 
 def test_members_that_say_nothing_keep_no_other_out() -> None:

@@ -15,7 +15,7 @@ def _forget() -> None:
     check_analyzer.cache_clear()
     analyzer.forget()
     folding._folds.clear()
-    stem_classes._latin.cache_clear()
+    stem_classes.ascii_stemmer.cache_clear()
 
 
 @pytest.fixture

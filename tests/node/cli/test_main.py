@@ -406,6 +406,7 @@ def test_a_node_is_said_to_be_gone_in_one_step(home: str, place: list[str], caps
         ({"replica": 2}, "did you mean replicas?"),
         ({"replicas": "two"}, "replicas"),
         ({"slot_bits": 40}, "slot_bits"),
+        ({"slot_bits": 11}, "add --members N"),
     ],
 )
 def test_a_bad_draft_is_refused_by_field(

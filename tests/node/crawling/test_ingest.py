@@ -5,24 +5,29 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from crawl import Page
-from dht import Now
+from crawl import Page, Visit, VisitState, decode_visit
+from dht import SITE_BYTES, Key, Now
 from node.crawling.ingest import DAY_S, KEEP_DOCUMENT_DAYS, Ingest
 from node.service.service import may_be_shown
-from store import Draft, decode_document
+from store import Draft, Kind, decode_document
 
 PAGE = Page("http://a.test/", 1.0, 200, (), b"x", "text/html", "", "", "t", (), "main", (), boilerplate="menu")
 TODAY = 20_000
 
 
 class Written:
-    """Remembers what the store was given."""
+    """Remembers what the store was given. Each site has owners of its own."""
 
     def __init__(self) -> None:
         self.drafts: list[Draft] = []
+        self.writes = 0
+
+    def have_same_owners(self, keys: Sequence[Key]) -> bool:
+        return len({key[:SITE_BYTES] for key in keys}) == 1
 
     async def write(self, drafts: Sequence[Draft], *, is_patient: bool = True) -> None:
         self.drafts.extend(drafts)
+        self.writes += 1
 
 
 async def kept(page: Page) -> Draft:
@@ -50,3 +55,13 @@ async def test_a_document_carries_what_its_author_lets_others_show() -> None:
     assert not may_be_shown(document)
     assert may_be_shown(decode_document((await kept(PAGE)).body))
     assert not may_be_shown(decode_document((await kept(replace(PAGE, gone=True))).body))
+
+
+@pytest.mark.parametrize(("link", "is_together"), [("http://a.test/2", True), ("http://b.test/", False)])
+async def test_an_outcome_goes_with_its_page_where_no_link_waits_for_other_owners(link: str, is_together: bool) -> None:
+    writer, outcome = Written(), Visit(url=PAGE.url, depth=3, state=VisitState.FETCHED, visited_at=7.0)
+    ingest = Ingest(writer, lambda: Now(TODAY * DAY_S + 5.0, 0.0))
+    assert await ingest.keep(PAGE, 4, [Visit(url=link, depth=2)], outcome) == is_together
+    assert writer.writes == 1
+    told = [(decode_visit(draft.body).url, draft.epoch) for draft in writer.drafts if draft.kind == Kind.VISIT]
+    assert told == [(link, 0), (PAGE.url, 4)][: 1 + is_together]

@@ -23,13 +23,13 @@ WELL: dict[str, Any] = {
 }
 
 
-def judged(clock: str = "", **changes: Any) -> dict[str, tuple[str, str]]:
-    return {need.topic: (need.state, need.text) for need in needs_of({**WELL, **changes}, clock, NOW)}
+def judged(told: dict[str, str] | None = None, **changes: Any) -> dict[str, tuple[str, str]]:
+    return {need.topic: (need.state, need.text) for need in needs_of({**WELL, **changes}, told or {}, NOW)}
 
 
 def test_a_node_that_is_well_needs_nobody() -> None:
     assert judged() == dict.fromkeys(TOPICS, ("fine", ""))
-    assert {need.state for need in needs_of({}, "", NOW)} == {"fine"}, "what another version leaves out is no need"
+    assert {need.state for need in needs_of({}, {}, NOW)} == {"fine"}, "what another version leaves out is no need"
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,10 @@ def test_each_topic_has_its_bounds_and_says_what_helps(
     assert set(found.values()) == {("fine", "")}, "and nothing else is told"
 
 
-def test_a_wrong_clock_is_told_in_its_own_words() -> None:
-    assert judged("this machine's clock is 40 s behind")["clock"] == ("trouble", "this machine's clock is 40 s behind")
+@pytest.mark.parametrize(("topic", "text"), [("clock", "the clock is 40 s behind"), ("heartbeat", "they are full")])
+def test_what_the_node_itself_says_is_told_in_its_own_words(topic: str, text: str) -> None:
+    found = judged({topic: text})
+    assert found.pop(topic) == ("trouble", text) and set(found.values()) == {("fine", "")}
 
 
 def test_what_peers_or_files_are_called_does_no_harm() -> None:

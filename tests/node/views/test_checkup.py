@@ -23,6 +23,7 @@ HEALTHY: dict[str, Any] = {
     "slots": {"owned": 10, "ready": 10},
     "under_replicated": 0,
     "up_s": 100,
+    "text_leaf": "compiled",
     "strategy": {"version": 2},
     "faults": [],
 }
@@ -39,7 +40,8 @@ def found(
 def test_a_healthy_node_has_nothing_but_good_findings() -> None:
     assert {finding.health for finding in found().values()} == {"good"}
     assert not any(finding.remedy for finding in found().values())
-    names = "peers, clock, heartbeats, port IPv4, port IPv6, quota, open files, sync, copies, version, strategy"
+    names = "peers, clock, heartbeats, port IPv4, port IPv6, quota, open files, sync, copies, version"
+    names = f"{names}, text leaf, strategy"
     assert ", ".join(found()) == names
 
 
@@ -102,6 +104,7 @@ def test_a_client_counts_all_members_as_others(members: int) -> None:
         ({"slots": {"owned": 8, "ready": 2}, "up_s": 120}, "sync", "look", "some 6 min at the pace so far"),
         ({"slots": {"owned": 0, "ready": 0}, "up_s": 5}, "sync", "look", "owns no part"),
         ({"slots": {"owned": 0, "ready": 0}, "up_s": 5000}, "sync", "bad", "owns no part"),
+        ({"text_leaf": "Python (no compiler at install)"}, "text leaf", "look", "no compiler at install"),
         ({"under_replicated": 7}, "copies", "look", "7 slots"),
         (
             {"faults": [{"site": "store", "cause": "disk full", "what_stops": "it keeps nothing", "remedy": "room"}]},

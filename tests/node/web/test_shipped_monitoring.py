@@ -107,7 +107,7 @@ def page() -> str:
         metrics.count(route.name, 200)
         metrics.count(route.name, 503)
     status: dict[str, Any] = {"copies": {"slots": {"1": 2, "3": 4}}}
-    status["needs"] = [{"topic": need.topic, "state": need.state} for need in needs_of(status, "", 0.0)]
+    status["needs"] = [{"topic": need.topic, "state": need.state} for need in needs_of(status, {}, 0.0)]
     return metrics.text(view_of(status)).decode()
 
 

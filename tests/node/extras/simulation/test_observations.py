@@ -21,5 +21,5 @@ def test_agreement_is_whole_at_peace_and_not_right_after_deaths_and_a_strategy_r
 
 
 def test_slots_are_what_the_tool_proposes():
-    assert [slot_bits_for(n) for n in (1, 16, 100, 1000)] == [8, 8, 11, 14]
+    assert [slot_bits_for(n) for n in (1, 16, 100, 1000)] == [8, 8, 10, 14]
     assert len(set(sample_slots(8, 999, 1))) == 256

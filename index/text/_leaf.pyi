@@ -1,0 +1,28 @@
+from collections.abc import Callable, Sequence
+
+from typing_extensions import Buffer
+
+SOURCES: str
+
+class Cutter:
+    def __new__(
+        cls,
+        spaced: bytes,
+        letters: bytes,
+        latin: Callable[[int], Callable[[str], str]],
+        known: Callable[[bytes, int], tuple[tuple[str, ...], tuple[str, ...]]],
+        word: Callable[[bytes, int], tuple[tuple[str, ...], tuple[str, ...]]],
+        most_chunks: int,
+        most_terms: int,
+        /,
+    ) -> Cutter: ...
+    def cut(
+        self, lines: Sequence[str], limits: tuple[int, int, int, int, int], stem_class: int, /
+    ) -> tuple[list[str], bytes, list[int]]: ...
+    def forget(self) -> None: ...
+
+def tables_of(
+    vocabulary: list[str], places: Buffer, positions: Buffer, run: int, /
+) -> tuple[int, bytes, bytes, bytes]: ...
+def columns_of(vocabulary: list[str], places: Buffer, shift: int, factor: int, /) -> list[int]: ...
+def sift_chunks(spaced: bytes, least: int, most: int, /) -> tuple[list[str], list[bytes]]: ...

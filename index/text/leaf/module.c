@@ -1,0 +1,32 @@
+/* The module index.text._leaf, which index/text/text_leaf.py alone imports. */
+#include "leaf.h"
+
+#ifndef LEAF_SOURCES
+#define LEAF_SOURCES "" /* a digest of these files as they were when this was built, by hatch_build.py */
+#endif
+
+static PyMethodDef functions[] = {
+    {"tables_of", make_tables, METH_VARARGS, "The tables of a forward record."},
+    {"columns_of", make_sketch, METH_VARARGS, "The columns of a sketch."},
+    {"sift_chunks", find_words, METH_VARARGS, "The words of a text, and what may hold others."},
+    {NULL, NULL, 0, NULL},
+};
+
+static int fill_module(PyObject *module)
+{
+    return add_cutter(module) || PyModule_AddStringConstant(module, "SOURCES", LEAF_SOURCES) ? -1 : 0;
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, (void *)fill_module},
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_leaf", "Text to terms, compiled.", 0, functions, slots, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__leaf(void)
+{
+    return PyModuleDef_Init(&definition);
+}
