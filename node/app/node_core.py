@@ -98,10 +98,19 @@ class NodeCore:
                 self._overlay.compared(self.store.replicator.compared())
             await asyncio.sleep(COMPARED_S)
 
+    def written(self) -> int:
+        """Return the number of the newest change of the store."""
+        return self.store.records.log.sequence
+
+    async def pause(self) -> None:
+        """Give up the newest records, which whoever follows the changes has read; call it a while after the last."""
+        if self.index.local.is_current:
+            await self.store.records.spare()
+
     async def spare(self) -> bool:
         """Give up the memory that only a node at work needs, once nothing has changed since the call before; tell
         whether that was now. Call it every minute."""
-        before, now = self._looked_at_sequence, self.store.records.log.sequence
+        before, now = self._looked_at_sequence, self.written()
         self._looked_at_sequence = now
         if before != now or now == self._spared_at_sequence or not self.index.local.is_current:
             return False

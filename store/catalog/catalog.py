@@ -140,11 +140,6 @@ class Catalog(CatalogReader):
                     break
             return found[:limit]
 
-    def spare(self) -> None:
-        """Forget the pages of the file that the writer's connection remembers."""
-        with self._errors:
-            self.database.execute("PRAGMA shrink_memory")
-
     def checkpoint(self) -> None:
         """Make the index itself durable; a segment may be deleted only after the rows that left it are."""
         with self._errors:

@@ -162,7 +162,7 @@ class CopiesByNeed:
             return None
         self._look_at = now + LOOK_S
         me, view = self._view.node_id, self._view
-        others = (peer for peer in members if peer != me)
+        others = [peer for peer in members if peer != me]
         self._absences.refresh(now, others, live, view.peers.silent_s, view.peers.is_stable)
         is_whole = not doubted and all(peer in live or peer == me for peer in members)
         basis = (members, live, owned, view.owners_by_slot(), view.ready_by_slot()) if is_whole else None
