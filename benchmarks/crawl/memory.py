@@ -39,7 +39,7 @@ LEAST_BYTES = 500_000  # of a row about objects
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the processes of a node held at one instant: all of them, its parsers, and the node by its own word."""
+    """The memory of a node's processes at one instant: of all, of its parsers, and of the node by its own word."""
 
     all: int
     parsers: int

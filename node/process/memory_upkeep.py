@@ -58,7 +58,7 @@ async def keep_memory_small(
     """Once a minute, until cancelled, collect what is young, every ten minutes also what was in use for long, and give
     free memory back to the system. `spare` gives up what only a node at work needs, and tells whether it did.
 
-    `written` counts the records that came. While there are new ones, free memory goes back every ten seconds, and once
+    `written` counts the records that came. While there are new ones, free memory goes back every ten seconds. Once
     there was none for twenty, `pause` gives up what is kept for those who read them soon."""
     before, quiet = written(), PAUSED + 1
     for turn in count(1):
