@@ -122,7 +122,7 @@ async def work_on_node(task: str, warm: Sequence[tuple[str, bytes]], cold: Seque
 def parse(files: Sequence[tuple[str, bytes]]) -> None:
     """Parse pages as a parser process does."""
     from crawl.content.page import ParseTask
-    from crawl.parsing.inline import parse_once
+    from crawl.parsing.worker import parse_once
 
     for url, html in files:
         parse_once(ParseTask(url, html, "text/html", "", MAX_LINKS, MAX_TEXT_CHARS))

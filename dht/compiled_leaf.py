@@ -1,7 +1,7 @@
 """Loads a compiled leaf: C of a room that gives what its Python gives, faster, where it could be built at install.
 
-`hatch_build.py` compiles the folder `leaf` of a room into the module `_leaf` beside it. What was built from other
-sources than those that are here is not used.
+`hatch_build.py` compiles the folder `leaf` of a room into the module `_leaf` beside it. A leaf that was built
+from other sources than those that are here is not used.
 """
 
 from hashlib import sha256

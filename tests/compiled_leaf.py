@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SANITIZED = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-FUZZ_S = float(os.environ.get("LEAF_FUZZ_S", 120))  # of a prove test; an hour was run before the leaf of the index came
+FUZZ_S = float(os.environ.get("LEAF_FUZZ_S", 120))  # of a prove test
 
 
 def compiled(room: str, folder: Path, *flags: str) -> Path:

@@ -23,6 +23,7 @@ from index.engine.protocol import IndexEntry
 from index.query.collection_statistics import CELL_BITS
 from index.text.field_terms import analyse
 from index.text.forward_index import encode_forward
+from node.crawling.change_follower import ChangeFollower
 from node.crawling.store_change_feed import RecordRules, StoreChangeFeed
 from node.extras.demo.sample_web import unpack_sample
 from store import RecordCheck, RecordStore, StoreConfig
@@ -82,7 +83,7 @@ class _Copy:
             with self._stage("written"):
                 await store.put([record for record, flaw in zip(news, flaws, strict=True) if not flaw.reason])
             with self._stage("change log followed"):
-                changes = await _followed(StoreChangeFeed(store))
+                changes = await _followed(StoreChangeFeed(ChangeFollower(store), store))
             self._index(index, changes)
         finally:
             index.close()

@@ -20,3 +20,4 @@ LOST = 0
 OPEN_AT_ADDRESS = 4  # the crawler's default bound
 MILLION_PSS_MB = 450.0
 BESIDE_TEXT_BYTES = 60.0
+CRAWLED_MB, RESTING_MB, RESTING_CPU = 170.0, 120.0, 0.004  # all processes of a node, after 1,300 pages and half an hour

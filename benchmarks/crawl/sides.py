@@ -52,10 +52,10 @@ async def ours(web: ServedWeb, folder: Path, delay_s: float) -> Spent:
         child = children.start("node-1", "benchmarks.crawl.named", "node", "run", "--data-dir", str(node.data_dir))
         async with aiohttp.ClientSession() as session:
             client, pid = NodeClient(session), child.process.pid
-            await _until(child, client, node, _is_ready)
+            await until(child, client, node, is_ready)
             before, alone, threads = tree_s(pid), process_s(pid), threads_s(pid)
             await client.crawl(node, start_urls(web), DEPTH)
-            await _until(child, client, node, _is_done, folder / LOG)
+            await until(child, client, node, is_done, folder / LOG)
             cpu_s, node_s, after = tree_s(pid) - before, process_s(pid) - alone, threads_s(pid)
         spent = {name: after[name] - threads.get(name, 0.0) for name in after}
         index_s = sum(s for name, s in spent.items() if name.startswith(INDEX_THREADS))
@@ -110,7 +110,7 @@ def _write(order: dict[str, object], path: Path) -> Path:
     return report
 
 
-async def _until(child: Child, client: NodeClient, node: DemoNode, check: Check, log: Path | None = None) -> None:
+async def until(child: Child, client: NodeClient, node: DemoNode, check: Check, log: Path | None = None) -> None:
     """Wait until a node's status passes a check. A status costs the node some time, so none is asked for while the web
     whose `log` is given still answers somebody."""
     end = time.monotonic() + SETTLED_WITHIN_S
@@ -126,11 +126,13 @@ async def _until(child: Child, client: NodeClient, node: DemoNode, check: Check,
     raise SideFailed(f"the node was not done within {SETTLED_WITHIN_S:.0f} s")
 
 
-def _is_ready(status: dict[str, Any]) -> bool:
+def is_ready(status: dict[str, Any]) -> bool:
+    """Tell whether a node of a network of its own may fetch."""
     slots = status["slots"]
     return slots["ready"] == slots["owned"] == slots["leased"] == slots["all"] > 0
 
 
-def _is_done(status: dict[str, Any]) -> bool:
+def is_done(status: dict[str, Any]) -> bool:
+    """Tell whether a node has fetched and indexed all."""
     crawl = status["crawl"]
     return bool(status["alike"] and status["documents"]) and crawl["frontier"] == 0 and crawl["open"] == 0

@@ -13,7 +13,6 @@ from crawl.content.boilerplate import read_texts
 from crawl.content.dates import find_dates
 from crawl.content.decode import decode_text
 from crawl.content.extract_lexbor import read_lexbor
-from crawl.content.extract_lxml import read_lxml
 from crawl.content.extract_pdf import FEW_PAGES, MAX_PAGES, read_pdf
 from crawl.content.feeds import feeds_of
 from crawl.content.fingerprint import fingerprint, signature
@@ -35,6 +34,8 @@ def extract(task: ParseTask) -> ParseResult:
     if task.media_type not in HTML_TYPES:
         return _plain(task, text, charset)
     if task.engine == "lxml":
+        from crawl.content.extract_lxml import read_lxml  # 1 MB, for one page in thousands
+
         return _parsed(task, read_lxml(text, task.max_links), charset)
     is_utf8 = charset == "utf-8" and "\ufffd" not in text and not task.body.startswith(BOM_UTF8)
     return _parsed(task, read_lexbor(task.body if is_utf8 else text, task.max_links), charset)

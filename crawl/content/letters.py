@@ -1,4 +1,4 @@
-"""What is known of characters: scripts by which a language is told, and those that are written without spaces.
+"""Tables of characters: scripts by which a language is told, and those that are written without spaces.
 
 Pure: tables.
 """
@@ -35,7 +35,7 @@ _SCRIPT_SHIFT = 8  # above the bits for other things is the number of the script
 
 
 def letters_table() -> bytes:
-    """What the leaf knows of each code point of 16 bits, see `Letter` in leaf.h. It takes some milliseconds."""
+    """Make the table of all code points of 16 bits for the leaf, see `Letter` in leaf.h: some milliseconds."""
     every = "".join(map(chr, range(PLANE)))
     table = np.zeros(PLANE, dtype=np.uint16)
     kinds = (

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from html import escape
 from html.entities import html5
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from xml.parsers import expat
 
-from lxml import etree
+if TYPE_CHECKING:
+    from lxml import etree
 
 from crawl.content.decode import decode_text
 
@@ -30,13 +31,15 @@ _INSTRUCTION = re.compile(r"<\?[^<>]*>")  # an XML declaration is one; its chars
 _STRAY = re.compile(r"&(?:(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,31}));)?|<(?![A-Za-z_/!])")
 
 
-def broken_pieces(body: bytes) -> Iterator[etree._Element]:
+def broken_pieces(body: bytes) -> "Iterator[etree._Element]":
     """Yield trees that hold a body's elements in order, below elements called ROOT; none if it has a document type."""
     text = _mended(decode_text(body)[0])
     text = text[: text.rfind(">") + 1]  # an address that is cut off is another address
     starts = [match.start() for match in _ENTRY.finditer(text)]
     if not starts or _DOCTYPE.search(text, 0, starts[0]):
         return
+    from lxml import etree  # 1 MB, for what expat does not read
+
     parser = etree.XMLParser(
         recover=True, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True
     )
@@ -188,8 +191,10 @@ def _is_well_formed(body: bytes, reader: EntryReader) -> bool:
     return True
 
 
-def _walk(root: etree._Element, reader: EntryReader) -> None:
+def _walk(root: "etree._Element", reader: EntryReader) -> None:
     """Feed a reader with the elements of a piece."""
+    from lxml import etree
+
     for event, node in etree.iterwalk(root, events=("start", "end")):
         tag = node.tag.rpartition("}")[2].rpartition(":")[2]
         if tag == ROOT:

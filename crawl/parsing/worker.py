@@ -1,4 +1,5 @@
-"""Runs inside a parser process: reads tasks, parses, and answers in order. Only `pipe.py` starts it.
+"""Runs inside a parser process: reads tasks, parses, and answers in order. Only `pipe.py` starts it, and `inline.py`
+uses the parsing alone. It loads no asyncio, whose 2 MB a process that only reads and writes does not need.
 
 Frames on stdin and stdout: a 4-byte big-endian length, then msgpack. The first frame out is empty: ready. The process
 protects the machine from itself: bounded memory, and an alarm that ends it if nobody watches any more.
@@ -10,13 +11,17 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from hashlib import sha256
 from typing import BinaryIO
 
 import msgspec
+from msgspec.structs import replace
 
-from crawl.content.page import LENGTH_BYTES, ParserReply, ParseTask
+from crawl.content.extract import extract
+from crawl.content.page import LENGTH_BYTES, ParseResult, ParserReply, ParseTask, too_large
 from crawl.errors import BodyUnfit, PageUnreadable
-from crawl.parsing.inline import parse_once
+from crawl.fetch.content_codings import BadCoding, decode_body
+from crawl.fetch.response import broken_coding, type_flaw
 
 _ORPHAN_FACTOR = 3.0  # the node kills a stalled process long before its own alarm does
 _KEPT_BYTES = 33_554_432  # of memory that a page gave back, for the next one; a page of the largest size takes more
@@ -45,6 +50,29 @@ def _answer(task: ParseTask) -> ParserReply:
         return ParserReply(parse_once(task))
     except PageUnreadable as error:
         return ParserReply(None, error.reason, isinstance(error, BodyUnfit))
+
+
+def parse_once(task: ParseTask) -> ParseResult:
+    """Parse one page at once; raises BodyUnfit, or PageUnreadable where the engine failed."""
+    body = _opened(task) if task.coding else task.body
+    if flaw := type_flaw(task.media_type, task.header_charset, body):
+        raise BodyUnfit(task.url, flaw)
+    try:
+        parsed = extract(replace(task, body=body) if task.coding else task)
+    except Exception as error:  # one crawled page: it may break a parser in any way
+        raise PageUnreadable(task.url, f"parser: {type(error).__name__}: {str(error)[:100]}") from error
+    content = body if task.coding else b""
+    return replace(parsed, content=content, content_digest=sha256(body).digest())
+
+
+def _opened(task: ParseTask) -> bytes:
+    try:
+        body, is_cut = decode_body(task.body, task.coding, task.max_bytes)
+    except BadCoding as error:
+        raise BodyUnfit(task.url, broken_coding(error)) from error
+    if is_cut:
+        raise BodyUnfit(task.url, too_large(task.max_bytes))
+    return body
 
 
 def _receive(source: BinaryIO) -> bytes | None:

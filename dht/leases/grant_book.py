@@ -22,6 +22,7 @@ from dht.wire.farewell import Farewell
 from dht.wire.grant import CLOCKS_S, DOMAIN, GRANT_S, Grant, SignedGrant, granted_bytes, is_signed
 
 RENEW_S = GRANT_S / 2
+FORGET_S = 60.0  # between two looks for grants that are over
 KEPT_S = 3600  # after its end: a page may wait so long for owners that take it
 MOST_ASKED = 256  # signatures in one message: 20 ms of one core
 
@@ -54,6 +55,7 @@ class GrantBook:
         self._asked: dict[_Name, _Asked] = {}
         self._kept: dict[_Name, list[SignedGrant]] = {}  # newest first
         self._widths = set[int]()  # slot_bits of grants that were kept
+        self._forget_at = float("-inf")  # steady
         self.version = 0  # grows with every grant that is complete
 
     def ask(
@@ -66,7 +68,9 @@ class GrantBook:
     ) -> None:
         """Ask in a round of votes for the grants that are wanted, of everybody; this node signs its own at once.
         `terms_of`: those of a slot that has these live owners."""
-        self._forget(now)
+        if now.steady >= self._forget_at:
+            self._forget_at = now.steady + FORGET_S
+            self._forget(now)
         terms = {slot: terms_of(slot, attempt.team) for slot, attempt in attempts.items() if not attempt.company}
         wanting = [s for s, each in terms.items() if self._wants(now, (slot_bits, s), attempts[s].epoch, each)]
         for slot in wanting[:MOST_ASKED]:

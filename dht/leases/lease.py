@@ -47,6 +47,10 @@ class Lease:
     outranked_since: float | None = None
     drained_at: float | None = None
 
+    def rests(self, until: float, team: Team) -> bool:
+        """Whether nothing is to be done for it up to an instant, as long as its slot has this team."""
+        return until < self.renew_at and until < self.until and self.drained_at is None and self.team == team
+
     def stay(self) -> None:
         """Note that nobody else should hold the slot."""
         self.outranked_since = self.drained_at = None
@@ -139,7 +143,7 @@ class LeaseTransfers:
 
     def note_holders(self, now: Now, slot: Slot, holders: Sequence[NodeId]) -> None:
         """End the slot's transfer where its heir is not among these holders: it was lost on the way or since."""
-        if self.heir(now, slot) not in holders:
+        if slot in self._moves and self.heir(now, slot) not in holders:
             self.end(slot)
 
     def keep_only(self, slots: set[Slot]) -> None:

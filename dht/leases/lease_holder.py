@@ -133,6 +133,8 @@ class LeaseHolder:
         horizon = now.steady + (TOGETHER_S if urgent else 0.0)
         for slot in self._mine:
             held = self._held.get(slot)
+            if held and not is_waiting and held.rests(horizon, self.voter.team(slot)) and not view.announced(slot):
+                continue
             if held is not None and (held.until <= now.steady or self.turns.meets_better(now, slot, view)):
                 self._drop(slot)
                 held = None

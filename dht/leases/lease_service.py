@@ -18,6 +18,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -188,7 +189,7 @@ class LeaseService:
             claims,
             reply,
             self._leases.voter.team,
-            self._grant_terms,
+            self._grant_terms(),
         )
 
     async def answer_release(self, peer: NodeId, release: LeaseRelease) -> Done:
@@ -202,13 +203,16 @@ class LeaseService:
         return bytes.fromhex(self._view.strategy.network)
 
     def _ask_grants(self, attempts: Mapping[Slot, Attempt]) -> None:
-        self._grants.ask(self._clock(), self._network, self._slot_bits, attempts, self._grant_terms)
+        self._grants.ask(self._clock(), self._network, self._slot_bits, attempts, self._grant_terms())
 
-    def _grant_terms(self, slot: Slot, live: Team) -> GrantTerms:
-        """Among few members a grant names all owners, so that none is passed over who is silent or has stopped."""
+    def _grant_terms(self) -> Callable[[Slot, Team], GrantTerms]:
+        """Return what says the terms of a slot's grant now. Among few members a grant names all owners, so that none is
+        passed over who is silent or has stopped."""
+        return partial(self._terms_of, len(self._view.members()) <= FEW_MEMBERS)
+
+    def _terms_of(self, is_few: bool, slot: Slot, live: Team) -> GrantTerms:
         view, away = self._view, self._view.away()
         owners = counted(view.owners(slot), away)
-        is_few = len(view.members()) <= FEW_MEMBERS
         team = tuple({*live, *view.owners(slot)}) if is_few else live
         farewells = tuple([said for peer in sorted(away & {*team}) if (said := view.farewells.proof(peer))])
         voters = majority(len(team) - len(farewells))

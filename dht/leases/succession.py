@@ -68,8 +68,10 @@ class Succession:
 
     def holders(self, now: Now, slot: Slot, view: SlotView) -> list[NodeId]:
         """Return the live peers that say they hold the slot and have not released it since."""
+        if not (said := view.announced(slot)):
+            return []
         freed, until = self._freed.get(slot, (None, 0.0))
-        announced = [peer for peer in view.announced(slot) if peer not in self.without_votes]
+        announced = [peer for peer in said if peer not in self.without_votes]
         return [peer for peer in announced if peer != freed or now.steady >= until]
 
     def note_release(self, now: Now, slot: Slot, peer: NodeId) -> None:

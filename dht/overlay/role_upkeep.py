@@ -42,7 +42,7 @@ class FamilyUpkeep:
 
 log = logging.getLogger(__name__)
 
-ROLE_S = 0.5  # between two readings of what peers say of this node's addresses
+ROLE_S = 1.0  # between two readings of what peers say of this node's addresses
 
 
 class RoleUpkeep:

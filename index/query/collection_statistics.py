@@ -71,9 +71,9 @@ class IndexTotals:
     def __init__(self, cells: Mapping[int, SlotTotals], young: Sequence[YoungChange] = ()) -> None:
         """`young`: changes that are kept apart, so that others can be told what was here before them."""
         self.cells, self._young = cells, young
-        self.newest_young_at = max((change.written_at for change in young), default=float("-inf"))
         self._levels: dict[int, dict[Slot, SlotTotals]] = {}
         self._young_by_slot: dict[int, dict[Slot, list[YoungChange]]] = {}
+        self._newest_young: dict[int, Mapping[Slot, float]] = {}
         self._columns: dict[tuple[int, tuple[Slot, ...]], Columns] = {}
 
     @property
@@ -113,6 +113,15 @@ class IndexTotals:
         total = self.at(slot_bits).get(slot, _EMPTY).fingerprint
         marks = sum(change.mark for change in later if change.written_at >= instant)
         return ((total - marks) % _MODULUS).to_bytes(FINGERPRINT_BYTES, "big")
+
+    def newest_young(self, slot_bits: int) -> Mapping[Slot, float]:
+        """Return by slot when the newest version that is kept apart was written; a slot without any is left out. For
+        all instants after that `fingerprint_until` is the fingerprint itself."""
+        if (newest := self._newest_young.get(slot_bits)) is None:
+            young = self._young_at(slot_bits).items()
+            newest = {slot: max(change.written_at for change in changes) for slot, changes in young}
+            self._newest_young[slot_bits] = newest
+        return newest
 
     def _young_at(self, slot_bits: int) -> Mapping[Slot, Sequence[YoungChange]]:
         by_slot = self._young_by_slot.get(slot_bits)

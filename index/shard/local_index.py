@@ -44,7 +44,6 @@ log = logging.getLogger(__name__)
 
 LOOK_S = 1.0  # how often it is looked which indexes are needed
 TRY_AGAIN_S = 10.0  # between two tries to begin an index where the machine refused
-NOTHING = SlotTotals()
 _Result = TypeVar("_Result")
 
 
@@ -141,13 +140,9 @@ class LocalIndex:
             built = f"the index for analyzer {plan.now.analyzer.number}, in force now, is being built ({share:.0%})"
             yield f"{built}; until then answers are by the rules before"
 
-    def totals(self, slot: Slot) -> SlotTotals:
-        """Return what is indexed of a slot; the same object until that changes."""
-        return self.totals_by_slot().get(slot, NOTHING)
-
     def totals_by_slot(self) -> Mapping[Slot, SlotTotals]:
         """Return what is indexed of each slot, those that hold nothing maybe left out; the same object until anything
-        changes."""
+        changes, and of each slot until that changes."""
         return self._serving.files.totals.at(self._overlay.view.strategy.slot_bits)
 
     def fingerprint_until(self, slot: Slot, instant: float) -> bytes:
@@ -156,10 +151,10 @@ class LocalIndex:
         totals = self._serving.files.totals
         return totals.fingerprint_until(slot, self._overlay.view.strategy.slot_bits, instant)
 
-    @property
-    def newest_apart_at(self) -> float:
-        """When the newest of what is kept apart was written: `fingerprint_until` is the same for all instants after."""
-        return self._serving.files.totals.newest_young_at
+    def newest_apart(self) -> Mapping[Slot, float]:
+        """Return by slot when the newest of what is kept apart was written, slots without any left out. For all
+        instants after that `fingerprint_until` is the fingerprint of the slot's totals."""
+        return self._serving.files.totals.newest_young(self._overlay.view.strategy.slot_bits)
 
     def keep_apart(self, since: float) -> None:
         """Keep apart from now on what was written since an instant (Unix seconds), so that `fingerprint_until` knows

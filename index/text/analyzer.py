@@ -34,7 +34,7 @@ from index.text.stem_classes import CLASSES, ENGLISH, stem
 
 MAX_TERM_CHARS = 64  # longer tokens are cut: base64 and hashes must not fill the dictionary
 MAX_JOINED_CHARS, MAX_JOINED_PARTS = 32, 4
-MEMO_CHUNKS = 1 << 16  # of all classes: 17 MB; the commonest return at once after it was emptied
+MEMO_CHUNKS = 1 << 15  # of all classes: 8 MB; the commonest return at once after it was emptied
 MEMO_TERMS, MEMO_BYTES = 8, 64  # at most of each: what is longer is a run of bigrams or a hash, and rarely comes again
 
 JOINERS = "-._\u00ad\u200c\u2010\u2011"  # between two words that are also one; ASCII's and hyphens, soft and hard

@@ -140,4 +140,5 @@ def characters_in(*texts: str) -> list[str]:
     if np.frombuffer(said.encode("utf-16-le", "replace"), "<u2").max(initial=0) < _FIRST:  # of most pages
         return []
     codes = np.frombuffer(said.encode("utf-32-le", "replace"), "<u4")  # ten thousand a page: not one by one in Python
-    return sorted({_written(chr(code)) for code in np.unique(codes[codes >= _FIRST]).tolist()} - {""})
+    codes = np.sort(codes[codes >= _FIRST])  # np.unique would load numpy.ma, a megabyte
+    return sorted({_written(chr(code)) for code in codes[np.diff(codes, prepend=0) > 0].tolist()} - {""})

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-COMPARE_EVERY_S = 2.0
+COMPARE_EVERY_S = 5.0
 GOES_ON_EVERY_S = 60.0  # a long crawl says so once in a while
 FIGURES = re.compile(r"[0-9]+")
 SIZES = re.compile(r"[0-9.]+ [kM]B")

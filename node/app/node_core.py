@@ -56,6 +56,7 @@ class NodeCore:
             machine.store,
             replicator,
             local,
+            self.store.changes,
             lambda: self.crawl.frontier_sync.is_current,
             levels,
             clock,
@@ -76,14 +77,13 @@ class NodeCore:
             start("audit", self.audit.checks.run)
             start("levels", self.levels.run)
             start("crawler", self.crawl.crawler.run)
-            start("frontier-sync", self.crawl.frontier_sync.run)
+            start("changes", self.store.changes.run)
             start("crawl-watch", self.crawl_watch.run)
             start("announcer", self._announcer.run)
             start("compared", self._tell_compared)
             start("disk-meter", self._disk_meter.run)
             start("fetch-pause", self.fetching.pause.run)
             start("denial-sweep", self.store.denial_sweep.run)
-            start("site-removals", self.store.site_removals.run)
             start("host-records", self.store.host_records.run)
             start("site-sharder", self.sites.sharder.run)
             start("mirror-finder", self.sites.mirror_finder.run)
@@ -98,10 +98,19 @@ class NodeCore:
                 self._overlay.compared(self.store.replicator.compared())
             await asyncio.sleep(COMPARED_S)
 
+    def written(self) -> int:
+        """Return the number of the newest change of the store."""
+        return self.store.records.log.sequence
+
+    async def pause(self) -> None:
+        """Give up the newest records, which whoever follows the changes has read; call it a while after the last."""
+        if self.index.local.is_current:
+            await self.store.records.spare()
+
     async def spare(self) -> bool:
         """Give up the memory that only a node at work needs, once nothing has changed since the call before; tell
         whether that was now. Call it every minute."""
-        before, now = self._looked_at_sequence, self.store.records.log.sequence
+        before, now = self._looked_at_sequence, self.written()
         self._looked_at_sequence = now
         if before != now or now == self._spared_at_sequence or not self.index.local.is_current:
             return False

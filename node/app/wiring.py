@@ -29,6 +29,7 @@ from node.audit.second_look import SecondLook
 from node.audit.second_looks import SecondLooks
 from node.audit.site_turns import SiteTurns
 from node.captures.network_reader import NetworkReader
+from node.crawling.change_follower import ChangeFollower
 from node.crawling.denial_sweep import DenialSweep
 from node.crawling.due_anew import DueAgain
 from node.crawling.fetch_pause import FetchPause
@@ -67,6 +68,7 @@ class StoreParts:
     def __init__(self, config: StoreConfig, env: NodeEnvironment, control: CrawlControl, audit: PeerAudit) -> None:
         member, machine, overlay, clock = env.member, env.machine, env.member.overlay, env.machine.clock
         self.records = records = machine.store
+        self.changes = ChangeFollower(records)
         self.host_book = HostBook(clock)
         self.shards = SiteShards(overlay.view, self.host_book)
         check = RecordCheck(RecordRules(), self.shards, records.denial)
@@ -81,6 +83,7 @@ class StoreParts:
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
         self.site_removals = SiteRemovals(records, clock)
+        self.changes.listen(self.site_removals.hear, self.site_removals.tend)
         self.evidence = EvidenceKeeper(overlay, machine.files.evidence, clock)
         self.denial_sweep = sweep = DenialSweep(overlay, records, member.identity, clock)
         learn = self.host_records.learn
@@ -154,7 +157,8 @@ class CrawlParts:
         seen = UrlSeenTest(machine.files.seen, rng.randbytes(16), faults=machine.faults)
         self.crawler = Crawler(config, fetching, web.parsers, store.ingest, seen, control, clock, rng)
         due = DueAgain(machine.store, fetching.rules.is_allowed, store.denial_sweep, store.evidence, clock)
-        self.frontier_sync = FrontierSync(self.crawler, machine.store, overlay, store.shards, store.host_records, due)
+        hosts = store.host_records
+        self.frontier_sync = FrontierSync(self.crawler, machine.store, overlay, store.shards, hosts, due, store.changes)
 
 
 class SiteParts:
@@ -193,6 +197,7 @@ class AuditParts:
         self.second_looks = SecondLooks(
             overlay, store.records, env.member.identity, audit, self.look, evidence, fetched, clock
         )
+        store.changes.listen(self.second_looks.hear)
         self.desk = EvidenceDesk(overlay, evidence, store.replicator, self.look, clock)
         audit.checks.repeat(self.second_looks.step)
         audit.checks.repeat(evidence.step)
@@ -205,7 +210,7 @@ class IndexParts:
         self, config: IndexConfig, env: NodeEnvironment, store: StoreParts, agree: Agree, audit: PeerAudit
     ) -> None:
         overlay, machine = env.member.overlay, env.machine
-        feed = StoreChangeFeed(machine.store)
+        feed = StoreChangeFeed(store.changes, machine.store)
         no_room = partial(machine.store.no_room, 0)
         self.local = LocalIndex(config, machine.files.index, overlay, feed, agree, machine.faults, no_room)
         read, rng = store.lookup.texts, machine.new_rng()

@@ -1,9 +1,9 @@
 """Samples pages of other authors that lie here, looks at each twice, and reports those that differ both times.
 
-It follows the store's change log from when it starts. A page whose first look is not made within some minutes is left
-out, and so is a page that changes often: it may have changed by itself. Where the first look shows a text that has
-nothing in common with the author's, a second one follows ten minutes later. Only if both looks show the same text is
-that evidence: a page that changes with each visit accuses nobody.
+It hears of the store's changes from when it starts (`node/crawling/change_follower.py`). A page whose first look is not
+made within some minutes is left out, and so is a page that changes often: it may have changed by itself. Where the
+first look shows a text that has nothing in common with the author's, a second one follows ten minutes later. Only if
+both looks show the same text is that evidence: a page that changes with each visit accuses nobody.
 """
 
 import asyncio
@@ -33,12 +33,12 @@ from dht import (
 )
 from node.audit.evidence_keeper import EvidenceKeeper
 from node.audit.second_look import LookBudget, SecondLook
+from node.crawling.change_follower import ChangedRecord
 from store import Kind, Record, RecordStore, Version, decode_document, encode_signed_head, url_of
 
 log = logging.getLogger(__name__)
 
 STEP_S = 1.0
-BATCH = 256
 MAX_DUE = 64  # sampled pages that wait for their first look; the oldest are let go
 MAX_DOUBTED = 64  # pages that wait for their second look
 MAX_OPEN = 4  # looks at once
@@ -85,7 +85,6 @@ class SecondLooks:
         self._look, self._evidence, self._fetched, self._clock = look, evidence, fetched, clock
         self._due, self._doubted = OrderedDict[DocumentId, SampledPage](), OrderedDict[DocumentId, DoubtedPage]()
         self._looks = Counter[NodeId]()  # first looks, by author
-        self._sequence = store.log.sequence
         self.compared = self.unlike = self.confirmed = 0
 
     @property
@@ -93,44 +92,30 @@ class SecondLooks:
         return self._look.budget
 
     async def step(self) -> float:
-        """Sample from a batch of changes, and offer the looks that are due; return the seconds to rest."""
+        """Offer the looks that are due; return the seconds to rest."""
         share = self._overlay.view.strategy.second_look_permille / 1000
-        is_behind = self._follow()
         self._budget.earn(self._fetched(), share)
         if share:
             await asyncio.to_thread(public_suffixes)  # read once; too slow for the loop
             self._offer()
-        return 0.0 if is_behind else STEP_S
+        return STEP_S
 
-    def _follow(self) -> bool:
-        """Sample from a batch of changes; return whether there may be more."""
-        newest = self._store.log.sequence
-        if newest == self._sequence:
-            return False
-        if not self._overlay.view.strategy.second_look_permille:
-            self._sequence = newest
-            return False
-        changes = self._store.log.changes(self._sequence, BATCH)
-        for change in changes:
-            if change.kind == Kind.DOCUMENT and not change.removed:
-                self._consider(change.id)
-        last = changes[-1].sequence if changes else 0
-        self._sequence = last if len(changes) == BATCH else max(newest, last)
-        return len(changes) == BATCH
-
-    def _consider(self, id: DocumentId) -> None:
-        record = self._store.find(Kind.DOCUMENT, id, content=False)
+    def hear(self, changed: ChangedRecord) -> None:
+        """Perhaps sample a page that came in."""
         view = self._overlay.view
+        if changed.kind != Kind.DOCUMENT or not view.strategy.second_look_permille:
+            return
+        record = changed.proven
         if record is None or not record.version.epoch or not self._is_fresh(record):
             return
-        author, site = node_id_of(record.proof.author), site_of(url_of(record))
+        author, site = node_id_of(record.proof.author), site_of(changed.url)
         is_owned = slot_of(record.key, view.strategy.slot_bits) in view.owned()
         if author == view.node_id or not is_owned or self._evidence.has(author, site):
             return
         is_due = self._audit.sampling.is_due(author, Topic.PAGES, self._chance(record.version.digest))
         self._audit.sampling.count(author, Topic.PAGES)
         if is_due:
-            self._due[id] = SampledPage(id, record.version, author, site)
+            self._due[changed.id] = SampledPage(changed.id, record.version, author, site)
             if len(self._due) > MAX_DUE:
                 self._due.popitem(last=False)
 

@@ -16,7 +16,7 @@ from dht import Clock, DocumentId, Key, Overlay, RemoteError, SiteShards, Slot, 
 from node.captures.capture import Capture, UnreadPart, capture_of
 from node.captures.listed_page import ListedPage, batches, listed_pages, parts_of
 from node.captures.scope import ArchiveScope, Wish, following, scope_of
-from node.crawling.is_shown import is_withheld_page
+from node.crawling.is_shown import is_withheld_page, visit_in
 from store import Document, Kind, Record, RecordDenial, Replicator, decode_document, erases, page_in
 
 BATCH = 8  # pages read at once: their contents are in memory together, and those of one page's versions
@@ -201,9 +201,8 @@ class _PageReading:
             return []
         wanted = {made.url: (Kind.VISIT, document_id(made.url), key) for key, made in found}
         visits = await self._replicator.read_many(list(wanted.values()))
-        shown = [
-            each for each in found if not is_withheld_page(None, visits.get(wanted[each[1].url][:2]), self._denial)
-        ]
+        of_url = {url: visit_in(visits.get(name[:2])) for url, name in wanted.items()}
+        shown = [each for each in found if not is_withheld_page(None, of_url[each[1].url], self._denial)]
         self._part.left_out["hidden"] += len(found) - len(shown)
         return shown
 
@@ -228,7 +227,7 @@ class _PageReading:
 
     def _why_left_out(self, page: Record, document: Document, visit: Record | None) -> str:
         """Why a page is not in an archive, "" where it is."""
-        if is_withheld_page(page, visit, self._denial):
+        if is_withheld_page(page, visit_in(visit), self._denial):
             return "hidden"
         return "gone" if document.gone else "noarchive" if document.noarchive else ""
 

@@ -1,4 +1,4 @@
 """How do crawl, store and dht work together?
 
-Adapters between packages that never meet. Read ingest, then frontier_sync.
+Adapters between packages that never meet. Read ingest, then change_follower, then frontier_sync.
 """

@@ -1,24 +1,21 @@
 """Keeps the crawler's frontier true: to the leases that this node holds, and to the visits in those slots.
 
-The frontier is a view. A slot gained is rebuilt from its replica, URL by URL; from the moment it is gained the
-store's change log says what was found or visited, whoever wrote it. A slot lost is dropped. When pages were swept off
-the disk, because the strategy took them back, or may come back, all slots are rebuilt.
+The frontier is a view. A slot gained is rebuilt from its replica, URL by URL. From the moment it is gained the store's
+changes say what was found or visited, whoever wrote it (`change_follower.py`). A slot lost is dropped. When pages were
+swept off the disk, because the strategy took them back, or may come back, all slots are rebuilt.
 """
 
-import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from itertools import islice
 from typing import Protocol
 
 from crawl import Crawler, Visit
 from dht import Overlay, SiteShards, Slot, shards, slot_of, slot_range
+from node.crawling.change_follower import ChangedRecord, ChangeFollower
 from node.crawling.due_anew import DueAgain
 from node.crawling.store_change_feed import visit_of
 from store import Kind, Record, RecordStore
 
-LEASES_EVERY_S = 1.0  # between two looks at leases: they run out by the clock, which wakes nobody
-BATCH_REST_S = 0.05  # while the store changes: what comes meanwhile is followed in one step
 BATCH = 1024
 
 
@@ -47,57 +44,44 @@ class FrontierSync:
         places: SiteShards,
         hosts: HostNews,
         due: DueAgain,
+        changes: ChangeFollower,
     ) -> None:
         self._crawler, self._store, self._overlay, self._places = crawler, store, overlay, places
-        self._hosts, self._due, self._log = hosts, due, store.log
+        self._hosts, self._due, self._changes = hosts, due, changes
+        self._knows_hosts = False
         self._kept_hosts = store.scan(Kind.HOST, bytes(20), b"\xff" * 20)
         self._mark: object = places.mark
         self._held: dict[Slot, int] = {}
         self._slot_bits = overlay.view.strategy.slot_bits
         self._filling: dict[Slot, Iterator[Record]] = {}
-        self._sequence = 0
+        changes.listen(self._hear, self.tend)
 
     @property
     def is_current(self) -> bool:
         """Whether the frontier knows all that the store does: only then an idle crawler means that nothing waits."""
-        return not self._filling and self._log.sequence == self._sequence
+        return self._knows_hosts and not self._filling and self._changes.is_current
 
-    async def run(self) -> None:
-        """Follow until cancelled. Changes of an idle store are followed at once, leases within `LEASES_EVERY_S`."""
-        while True:
-            before = self._sequence
-            if self.step():
-                await asyncio.sleep(0)
-                continue
-            if self._sequence > before:
-                await asyncio.sleep(BATCH_REST_S)
-            while not self._has_changed():
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(LEASES_EVERY_S):
-                        await self._log.wait(self._sequence)
+    async def tend(self) -> bool:
+        """Take up what changes beside the store: leases, places of sites, what is due again."""
+        return self._has_changed() and self.step()
 
     def step(self) -> bool:
-        """Take the leases and changes of this moment, a batch at most; return whether there are more already."""
+        """Take the leases of this moment, and fill a batch of the slots just gained; return whether there is more."""
         hosts = list(islice(self._kept_hosts, BATCH))
         for record in hosts:
             self._hosts.hear(record)
+        self._knows_hosts = not hosts
         self._follow_moves()
         for site in self._due.take_sites():
             self._crawler.review(site, self._due.is_other)
         if self._leases_changed():
             self._follow_leases()
-        else:
-            self._follow_store()
         self._fill()
-        return bool(hosts or self._filling) or self._log.sequence > self._sequence
+        return bool(hosts or self._filling)
 
     def _has_changed(self) -> bool:
-        return (
-            self._log.sequence > self._sequence
-            or self._leases_changed()
-            or self._hosts.has_moved
-            or self._due.has_sites
-        )
+        is_behind = bool(self._filling) or not self._knows_hosts
+        return is_behind or self._leases_changed() or self._hosts.has_moved or self._due.has_sites
 
     def _leases_changed(self) -> bool:
         view = self._overlay.view
@@ -126,7 +110,7 @@ class FrontierSync:
         if is_replaced:
             self._crawler.move_in_flight(lambda url: slot_of(self._places.key_of(url), slot_bits))
         self._slot_bits, self._mark = slot_bits, self._places.mark
-        self._follow_store()
+        self._changes.step()  # so that what is recalled as due again is not observed after that, as it was before
         for slot in sorted(leases.keys() - self._held.keys()):
             self._crawler.hold(slot, leases[slot], ())
             self._filling[slot] = self._store.scan(Kind.VISIT, *slot_range(slot, self._slot_bits))
@@ -142,37 +126,24 @@ class FrontierSync:
         for slot in list(self._filling):
             batch = list(islice(self._filling[slot], BATCH))
             for record in batch:
-                self._observe(slot, record, self._recall)
+                visit = visit_of(record)
+                if self._lies_at_its_place(record, visit):
+                    self._crawler.recall(slot, self._due.recalled(visit))
             if len(batch) == BATCH:
                 return
             del self._filling[slot]
 
-    def _recall(self, slot: Slot, visit: Visit) -> None:
-        self._crawler.recall(slot, self._due.recalled(visit))
+    def _hear(self, changed: ChangedRecord) -> None:
+        if changed.kind == Kind.HOST and changed.record is not None:
+            self._hosts.hear(changed.record)
+        elif changed.kind == Kind.VISIT and (slot := slot_of(changed.key, self._slot_bits)) in self._held:
+            record, visit = changed.record, changed.visit
+            if record is not None and visit is not None and self._lies_at_its_place(record, visit):
+                self._crawler.observe(slot, visit)
 
-    def _follow_store(self) -> None:
-        newest = self._log.sequence
-        if newest == self._sequence:
-            return
-        changes = self._log.changes(self._sequence, BATCH)
-        for change in changes:
-            slot = slot_of(change.key, self._slot_bits)
-            if change.kind == Kind.HOST and not change.removed:
-                if (host := self._store.find(Kind.HOST, change.id)) is not None:
-                    self._hosts.hear(host)
-            elif change.kind == Kind.VISIT and not change.removed and slot in self._held:
-                record = self._store.find(Kind.VISIT, change.id, content=False, proven=False)
-                if record is not None:
-                    self._observe(slot, record, self._crawler.observe)
-        # The log forgets removals: numbers at its end may have no change any more.
-        last = changes[-1].sequence if changes else 0
-        self._sequence = last if len(changes) == BATCH else max(newest, last)
-
-    def _observe(self, slot: Slot, record: Record, tell: Callable[[Slot, Visit], None]) -> None:
-        """Pass a visit on; one that lies where its site was before it was spread belongs to the holder of its place
-        now."""
-        visit = visit_of(record)
+    def _lies_at_its_place(self, record: Record, visit: Visit) -> bool:
+        """Whether a visit lies where its site does; else it belongs to the holder of its place now."""
         if record.key == self._places.key_of(visit.url):
-            tell(slot, visit)
-        else:
-            self._places.doubt(visit.url, record.key)
+            return True
+        self._places.doubt(visit.url, record.key)
+        return False

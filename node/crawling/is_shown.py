@@ -13,6 +13,11 @@ from crawl import Visit, decode_visit
 from store import Document, Record, RecordDenial, decode_document
 
 
+def visit_in(record: Record | None) -> Visit | None:
+    """Return the visit in a VISIT record, None where there is none."""
+    return decode_visit(record.body) if record is not None else None
+
+
 def is_shown(document: Document, visit: Visit | None, denial: str) -> bool:
     """Tell whether a page is shown. `visit`: None where nothing is known of its URL; `denial`: why the page is denied,
     "" where it is not."""
@@ -25,20 +30,19 @@ def is_withheld(visit: Visit | None, denial: str) -> bool:
     return bool(denial) or (visit is not None and visit.is_hidden)
 
 
-def shown_document(page: Record | None, visit: Record | None, denial: RecordDenial) -> Document | None:
-    """Return the document of a page where it is shown, given the records that there are of it; None where it is not."""
+def shown_document(page: Record | None, visit: Visit | None, denial: RecordDenial) -> Document | None:
+    """Return the document of a page where it is shown, given its record and its visit; None where it is not."""
     if page is None or is_withheld_page(page, visit, denial):  # most pages that are hidden need not be decoded
         return None
     document = decode_document(page.body)
     return document if is_shown(document, None, "") else None
 
 
-def is_withheld_page(page: Record | None, visit: Record | None, denial: RecordDenial) -> bool:
-    """Tell whether a page must not be shown whatever its DOCUMENT says, given the records that there are of it."""
-    reason = denial.reason(page) if page is not None else ""
-    return is_withheld(decode_visit(visit.body) if visit is not None else None, reason)
+def is_withheld_page(page: Record | None, visit: Visit | None, denial: RecordDenial) -> bool:
+    """Tell whether a page must not be shown whatever its DOCUMENT says, given its record and its visit."""
+    return is_withheld(visit, denial.reason(page) if page is not None else "")
 
 
-def may_turn(visit: Record) -> bool:
+def may_turn(visit: Visit) -> bool:
     """Tell whether a new VISIT may hide its page or show it again: robots.txt bars the page, or has barred it once."""
-    return decode_visit(visit.body).barred_at != 0
+    return visit.barred_at != 0

@@ -9,24 +9,30 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from dht import Clock, Done, NodeId, Now, Overlay, RemoteError, Slot, slot_of, slot_range
+from dht import MAX_SLOT_BITS, Clock, Done, NodeId, Now, Overlay, RemoteError, Slot, slot_of, slot_range
 from index import YOUNG_S, LocalIndex, SlotTotals
+from node.crawling.change_follower import ChangedRecord, ChangeFollower
 from node.crawling.slot_levels import DIGEST_BYTES, MAX_DIGESTS, SlotDigest, SlotDigests, SlotLevels
 from store import RecordStore, Replicator
 
 PUSH_EVERY_S = 2.0  # what changed
+GATHER_S = 6.0  # to one peer, while slots change all the time
+ENOUGH = 64  # digests that end that: where very much changes
 REFRESH_S = 20.0  # everything, though nothing changed: a comparison counts for 30 s
 RETRY_S = 10.0  # after a peer did not take a push
 PUSH_WITHIN_S = 5.0
 DOUBT_S = 30.0  # as long as a heartbeat counts (dht/membership/liveness.py)
 APART_S = 60.0  # so far back it is known what was written when: further than any `until` that counts
-MAX_CHANGES = 512  # of the log, read at once; where there are more all slots are taken for changed
+NEVER = float("-inf")
+NOTHING = SlotTotals()
 
 
 class _Here(NamedTuple):
-    """All that this node's digests follow from, but for the instant up to which `older` counts."""
+    """All that this node's digests follow from, but for the instant up to which `older` counts. `apart`: when the
+    newest of what the index keeps apart of a slot was written."""
 
     totals: Mapping[Slot, SlotTotals]
+    apart: Mapping[Slot, float]
     held: frozenset[Slot]
     stored: Mapping[Slot, bytes]
     ready: frozenset[Slot]
@@ -42,18 +48,22 @@ class LevelKeeper:
         store: RecordStore,
         replicator: Replicator,
         index: LocalIndex,
+        changes: ChangeFollower,
         follows: Callable[[], bool],
         levels: SlotLevels,
         clock: Clock,
     ) -> None:
         """`follows` tells whether all else that follows the store has caught up with it."""
         self._overlay, self._store, self._replicator = overlay, store, replicator
-        self._index, self._follows, self._levels, self._clock = index, follows, levels, clock
+        self._index, self._changes, self._follows = index, changes, follows
+        self._levels, self._clock = levels, clock
         self._slot_bits = overlay.view.strategy.slot_bits
         self._sequence = -1  # of the change log, as of the last look
+        self._touched = set[int]()  # cells that changed since
         self._mark = (0, clock().wall)  # an earlier end of the log and when it was that, for the index to reach
         self._until = float("-inf")  # the index has what the store had then
         self._stored: dict[Slot, bytes] = {}  # fingerprints of slots that did not change between two looks
+        self._olders: dict[Slot, tuple[SlotTotals, bytes]] = {}  # digests of what the index holds
         self._digests: dict[Slot, SlotDigest] = {}
         self._digests_until = 0.0
         self._here: _Here | None = None  # as of the digests
@@ -64,9 +74,11 @@ class LevelKeeper:
         self._told_of_until = 0.0  # steady
         self._told: dict[NodeId, dict[Slot, SlotDigest]] = {}
         self._refresh_at: dict[NodeId, float] = {}
+        self._gather_until: dict[NodeId, float] = {}
         self._rest_until: dict[NodeId, float] = {}
         self._pushing: set[NodeId] = set()
         index.keep_apart(clock().wall - APART_S)
+        changes.listen(self._hear_change)
         overlay.serve(SlotDigests, self._hear)
 
     async def run(self) -> None:
@@ -95,10 +107,7 @@ class LevelKeeper:
             self._teams_basis = basis
         here = self._find_out(self._held())
         digests = self._digests if here == self._here else {}
-        wholes = {
-            slot: digests[slot].whole if slot in digests else self._whole(slot, self._index.totals(slot))
-            for slot in self._teams
-        }
+        wholes = {slot: digests[slot].whole if slot in digests else self._whole(slot, here) for slot in self._teams}
         return all(wholes.values()) and self._levels.are_alike(wholes, self._teams, view.node_id)
 
     def _is_in_doubt(self, peer: NodeId) -> bool:
@@ -117,8 +126,9 @@ class LevelKeeper:
         self._follow_index(now)
         await self._follow_store(held)
         before, self._digests_until = self._digests_until, max(0.0, min(now.wall - YOUNG_S, self._until))
-        here, newest = self._find_out(held), self._index.newest_apart_at
-        if here != self._here or min(before, self._digests_until) <= newest:
+        here = self._find_out(held)
+        if here != self._here or min(before, self._digests_until) <= max(here.apart.values(), default=NEVER):
+            self._olders = {slot: older for slot, older in self._olders.items() if slot in held}
             self._here, self._digests = here, {slot: self._digest(slot, here) for slot in sorted(held)}
 
     def _held(self) -> frozenset[Slot]:
@@ -127,7 +137,8 @@ class LevelKeeper:
     def _find_out(self, held: frozenset[Slot]) -> _Here:
         view = self._overlay.view
         ready = frozenset(slot for slot in held if view.is_ready(view.node_id, slot))
-        return _Here(self._index.totals_by_slot(), held, self._stored, ready, self._is_current())
+        totals, apart = self._index.totals_by_slot(), self._index.newest_apart()
+        return _Here(totals, apart, held, self._stored, ready, self._is_current())
 
     def _follow_index(self, now: Now) -> None:
         newest = self._store.log.sequence
@@ -139,12 +150,12 @@ class LevelKeeper:
 
     async def _follow_store(self, held: frozenset[Slot]) -> None:
         """Sum up the slots that rest; those that change are summed up when they do not."""
-        before, self._sequence = self._sequence, self._store.log.sequence
-        changes = self._store.log.changes(before, MAX_CHANGES) if before >= 0 else ()
+        before, self._sequence = self._sequence, self._changes.sequence
         left = self._store.log.left(before) if before >= 0 else None
-        touched = {slot_of(key, self._slot_bits) for key in (*(change.key for change in changes), *(left or ()))}
-        is_known = left is not None and len(changes) < MAX_CHANGES
-        rest = held - touched if is_known else frozenset()
+        changed, self._touched = self._touched, set()
+        touched = {Slot(cell >> (MAX_SLOT_BITS - self._slot_bits)) for cell in changed}
+        touched |= {slot_of(key, self._slot_bits) for key in left or ()}
+        rest = held - touched if left is not None else frozenset()
         self._stored = {slot: found for slot, found in self._stored.items() if slot in rest}
         for slot in sorted(rest - self._stored.keys()):
             self._stored[slot] = self._store.summary(*slot_range(slot, self._slot_bits)).fingerprint
@@ -153,24 +164,35 @@ class LevelKeeper:
     def _is_current(self) -> bool:
         return self._index.is_current and self._follows()
 
+    def _hear_change(self, changed: ChangedRecord) -> None:
+        self._touched.add(slot_of(changed.key, MAX_SLOT_BITS))
+
     def _digest(self, slot: Slot, here: _Here) -> SlotDigest:
-        totals, older = self._index.totals(slot), self._older(slot, self._digests_until)
-        whole = self._whole(slot, totals) if here.is_current else b""
+        totals = here.totals.get(slot, NOTHING)
+        older = self._older(slot, self._digests_until, totals, here.apart.get(slot, NEVER))
+        whole = self._whole(slot, here) if here.is_current else b""
         return SlotDigest(slot, older, whole, totals.documents, totals.lengths)
 
-    def _older(self, slot: Slot, until: float) -> bytes:
-        return blake2b(self._index.fingerprint_until(slot, until), digest_size=DIGEST_BYTES).digest()
+    def _older(self, slot: Slot, until: float, totals: SlotTotals, newest: float) -> bytes:
+        """Digest what the index held of a slot before an instant. Of most slots nothing was written since: then it is
+        remembered."""
+        if newest >= until:
+            return _digest_of(self._index.fingerprint_until(slot, until))
+        known = self._olders.get(slot)
+        if known is None or known[0] is not totals:
+            known = self._olders[slot] = totals, _digest_of(totals.fingerprint_bytes)
+        return known[1]
 
-    def _whole(self, slot: Slot, totals: SlotTotals) -> bytes:
+    def _whole(self, slot: Slot, here: _Here) -> bytes:
         """Digest all of a slot that rests and is announced; others ask no replica that they do not know of."""
-        view, stored = self._overlay.view, self._stored.get(slot)
-        if stored is None or not view.is_ready(view.node_id, slot):
+        stored = here.stored.get(slot)
+        if stored is None or slot not in here.ready:
             return b""
-        return blake2b(stored + totals.fingerprint_bytes, digest_size=DIGEST_BYTES).digest()
+        return _digest_of(stored + here.totals.get(slot, NOTHING).fingerprint_bytes)
 
     def _due(self) -> Iterator[tuple[NodeId, list[SlotDigest]]]:
         """Yield the peers that are told something now, each with its digests: at times all of them, in between those
-        that changed."""
+        that changed. A slot that has come to rest is told at once; changes of others are gathered."""
         steady = self._clock().steady
         self._refresh_audience(steady)
         for peer, slots in sorted(self._told_of.items()):
@@ -180,7 +202,10 @@ class LevelKeeper:
             if steady >= self._refresh_at.get(peer, 0.0):
                 told.clear()
                 self._refresh_at[peer] = steady + REFRESH_S
-            if digests := [self._digests[slot] for slot in slots if told.get(slot) != self._digests[slot]]:
+            digests = [self._digests[slot] for slot in slots if told.get(slot) != self._digests[slot]]
+            is_news = len(digests) >= ENOUGH or any(digest.whole for digest in digests)
+            if digests and (is_news or self._gather_until.get(peer, 0.0) <= steady):
+                self._gather_until[peer] = steady + GATHER_S
                 yield peer, digests
 
     def _refresh_audience(self, steady: float) -> None:
@@ -194,7 +219,7 @@ class LevelKeeper:
             for peer in {*view.owners(slot), *view.live_owners(slot), *view.ready(slot)} - {view.node_id}:
                 if view.is_live(peer):
                     found.setdefault(peer, []).append(slot)
-        for known in (self._told, self._refresh_at, self._rest_until):
+        for known in (self._told, self._refresh_at, self._rest_until, self._gather_until):
             for peer in [peer for peer in known if peer not in found]:
                 del known[peer]
         self._told_of = found
@@ -213,12 +238,16 @@ class LevelKeeper:
             self._pushing.discard(peer)
 
     async def _hear(self, peer: NodeId, message: SlotDigests) -> Done:
-        view = self._overlay.view
+        view, totals, apart = self._overlay.view, self._index.totals_by_slot(), self._index.newest_apart()
 
         def mine(slot: Slot, until: float) -> bytes | None:
             is_shared = slot in self._digests and peer in view.candidates(slot)
-            return self._older(slot, until) if is_shared else None
+            return self._older(slot, until, totals.get(slot, NOTHING), apart.get(slot, NEVER)) if is_shared else None
 
         if message.slot_bits == view.strategy.slot_bits == self._slot_bits:
             self._levels.hear(self._clock(), peer, message, mine)
         return Done()
+
+
+def _digest_of(what: bytes) -> bytes:
+    return blake2b(what, digest_size=DIGEST_BYTES).digest()

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from crawl import Visit
 from dht import DocumentId, Key, SiteShards, document_id, site_of
 from index import Text
-from node.crawling.is_shown import is_withheld_page
+from node.crawling.is_shown import is_withheld_page, visit_in
 from node.crawling.store_change_feed import shown_text, visit_of
 from store import (
     Document,
@@ -52,7 +52,7 @@ class UrlLookup:
     async def records(self, urls: Sequence[str], *, content: bool) -> Mapping[str, Record]:
         """Return the documents that are stored, as records, by URL; those that are withheld are missing."""
         found, denial = await self._read([Kind.DOCUMENT, Kind.VISIT], urls, content=content), self._store.denial
-        pages = {url: (of_url[Kind.DOCUMENT], of_url.get(Kind.VISIT)) for url, of_url in found.items()}
+        pages = {url: (of_url[Kind.DOCUMENT], visit_in(of_url.get(Kind.VISIT))) for url, of_url in found.items()}
         return {url: page for url, (page, visit) in pages.items() if not is_withheld_page(page, visit, denial)}
 
     def here(self, url: str) -> Record | None:
@@ -60,7 +60,7 @@ class UrlLookup:
         none or it is withheld."""
         id, find = document_id(url), self._store.find
         page, visit = find(Kind.DOCUMENT, id, content=False), find(Kind.VISIT, id, content=False, proven=False)
-        return None if is_withheld_page(page, visit, self._store.denial) else page
+        return None if is_withheld_page(page, visit_in(visit), self._store.denial) else page
 
     async def texts(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
         """Read signed documents by id and place, as the searcher shows them; None where nobody has one, nothing where
@@ -69,7 +69,7 @@ class UrlLookup:
         records, unsure = await self._replicator.read_sure(kinds)
         denial, texts = self._store.denial, dict[DocumentId, Text | None]()
         for id, _ in wanted:
-            page, visit = records.get((Kind.DOCUMENT, id)), records.get((Kind.VISIT, id))
+            page, visit = records.get((Kind.DOCUMENT, id)), visit_in(records.get((Kind.VISIT, id)))
             text, is_sure = shown_text(page, visit, denial), (Kind.DOCUMENT, id) not in unsure
             if text or (is_sure and not self._is_vanishing() and not is_withheld_page(page, visit, denial)):
                 texts[id] = text

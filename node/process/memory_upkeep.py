@@ -17,13 +17,15 @@ from itertools import count
 from typing import Any
 
 RARELY = (50_000, 20, 50)  # new objects before a look for garbage; such looks took 6 % of a crawl by default
-EVERY_S = 60.0
+LOOK_S = 10.0  # each commit of the index frees some 20 MB, which 2 ms give back
+LOOKS = 6  # make a minute
+PAUSED = 2  # looks without a new record: all of them are indexed
 LARGE_BYTES = 1 << 17  # a buffer from here on is mapped by itself; each read of a TLS line takes 256 KiB at first
 KEPT_FREE_BYTES = 16 << 20  # at the heap's end, until the next round
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # of mallopt(3)
 OWN_PACKAGES = frozenset({"bootstrap", "crawl", "dht", "index", "node", "store"})
 LARGE_MEMO = 1024  # entries; smaller ones hold little, and are made for what comes again
-ALL_AGES = 10  # of these rounds one looks at everything that came since the start: 5 ms for 80,000 objects
+ALL_AGES = 10  # of these minutes one looks at everything that came since the start: 5 ms for 80,000 objects
 
 
 def spare_collector() -> None:
@@ -50,15 +52,27 @@ def shape_heap() -> None:
         libc.mallopt(_M_TRIM_THRESHOLD, KEPT_FREE_BYTES)
 
 
-async def keep_memory_small(spare: Callable[[], Awaitable[bool]]) -> None:
-    """Collect what is young, every ten minutes also what was in use for long, and give free memory back to the system,
-    once a minute, until cancelled. `spare` gives up what only a node at work needs, and tells whether it did."""
+async def keep_memory_small(
+    spare: Callable[[], Awaitable[bool]], pause: Callable[[], Awaitable[None]], written: Callable[[], int]
+) -> None:
+    """Once a minute, until cancelled, collect what is young, every ten minutes also what was in use for long, and give
+    free memory back to the system. `spare` gives up what only a node at work needs, and tells whether it did.
+
+    `written` counts the records that came. While there are new ones, free memory goes back every ten seconds. Once
+    there was none for twenty, `pause` gives up what is kept for those who read them soon."""
+    before, quiet = written(), PAUSED + 1
     for turn in count(1):
-        await asyncio.sleep(EVERY_S)
-        rests = await spare()
-        if rests:
-            forget_large_memos()
-        gc.collect(2 if rests or turn % ALL_AGES == 0 else 1)
+        await asyncio.sleep(LOOK_S)
+        before, quiet = (now := written()), quiet + 1 if now == before else 0
+        if quiet == PAUSED:
+            await pause()
+        if turn % LOOKS == 0:
+            rests = await spare()
+            if rests:
+                forget_large_memos()
+            gc.collect(2 if rests or turn % (LOOKS * ALL_AGES) == 0 else 1)
+        elif quiet > PAUSED:
+            continue
         await asyncio.to_thread(give_back)
 
 

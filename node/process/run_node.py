@@ -135,7 +135,7 @@ async def _serve(
             start("owner-desk", answers.owner.run)
             start("service-manager", lambda: manager.keep_told(web.listening, f"search page: {web.url}"))
             start("event-log", lambda: _keep_event_log(core, overlay))
-            start("memory", lambda: keep_memory_small(core.spare))
+            start("memory", lambda: keep_memory_small(core.spare, core.pause, core.written))
             if config.hook.command or config.hook.url:
                 hook = OwnerHook(config.hook, {"node": own.node_id.hex(), "network": network.name})
                 start("owner-watch", OwnerWatch(answers.needs, hook.tell, data.owner_told, system_clock).run)

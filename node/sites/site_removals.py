@@ -4,16 +4,14 @@ Proofs are pages (`node/sites/removal_proof.py`) that come by the store's change
 the store, so that a node that starts again need not look for them.
 """
 
-import asyncio
 import logging
 
-from dht import Clock, DocumentId
+from dht import Clock, DocumentId, MachineRefuses
+from node.crawling.change_follower import ChangedRecord
 from node.sites.removal_proof import Removal, proved
-from store import PROOF_PATH, Kind, RecordStore, decode_document, url_of
+from store import PROOF_PATH, Document, Kind, RecordStore, decode_document
 
 log = logging.getLogger(__name__)
-BATCH = 512
-LOOK_EVERY_S = 1.0
 MAX_PROOFS = 4096  # further ones are not followed; those of one site lie with few nodes
 ID_BYTES = 20
 NOTE = "removals"
@@ -27,8 +25,10 @@ class SiteRemovals:
         self._proofs: dict[DocumentId, Removal] = {}
         noted = store.tables.read_note(NOTE)
         for start in range(0, len(noted), ID_BYTES):
-            self._look_at(DocumentId(noted[start : start + ID_BYTES]))
-        self._sequence = store.log.sequence
+            id = DocumentId(noted[start : start + ID_BYTES])
+            record = store.find(Kind.DOCUMENT, id, content=False, proven=False)
+            self._take(id, decode_document(record.body) if record is not None else None)
+        self._is_told = self._is_noted = True
         self._tell()
 
     @property
@@ -36,38 +36,35 @@ class SiteRemovals:
         """Whether the owner of any site that lies here removes anything."""
         return bool(self._proofs)
 
-    async def run(self) -> None:
-        """Follow the change log until cancelled."""
-        while True:
-            before = dict(self._proofs)
-            is_behind = self._follow()
-            if self._proofs != before:
-                self._tell()
+    def hear(self, changed: ChangedRecord) -> None:
+        """Take in a change of the store."""
+        if changed.kind == Kind.DOCUMENT:
+            self._take(changed.id, changed.document if PROOF_PATH in changed.url else None)
+
+    async def tend(self) -> bool:
+        """Have hidden what is removed by now, and note the proofs; there is never more to do at once."""
+        if not self._is_told:
+            self._is_told = True
+            self._tell()
+        if not self._is_noted:
+            try:
                 await self._store.tables.write_note(NOTE, b"".join(self._proofs))
-            await asyncio.sleep(0 if is_behind else LOOK_EVERY_S)
+                self._is_noted = True
+            except MachineRefuses as error:  # the store shows it; noted later
+                log.debug("removals not noted reason=%s", error)
+        return False
 
-    def _follow(self) -> bool:
-        """Take in a batch of changes; return whether there may be more."""
-        newest = self._store.log.sequence
-        if newest == self._sequence:
-            return False
-        changes = self._store.log.changes(self._sequence, BATCH)
-        for change in changes:
-            if change.kind == Kind.DOCUMENT:
-                self._look_at(change.id)
-        last = changes[-1].sequence if changes else 0
-        self._sequence = last if len(changes) == BATCH else max(newest, last)
-        return len(changes) == BATCH
-
-    def _look_at(self, id: DocumentId) -> None:
-        record = self._store.find(Kind.DOCUMENT, id, content=False, proven=False)
-        removal = None
-        if record is not None and PROOF_PATH in url_of(record):
-            removal = proved(decode_document(record.body))
+    def _take(self, id: DocumentId, document: Document | None) -> None:
+        removal, before = proved(document) if document is not None else None, self._proofs.get(id)
+        if removal == before:
+            return
         if removal is None:
-            self._proofs.pop(id, None)
-        elif id in self._proofs or len(self._proofs) < MAX_PROOFS:
+            del self._proofs[id]
+        elif before is not None or len(self._proofs) < MAX_PROOFS:
             self._proofs[id] = removal
+        else:
+            return
+        self._is_told = self._is_noted = False
 
     def _tell(self) -> None:
         sites: dict[str, set[str]] = {}

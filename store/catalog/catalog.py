@@ -5,7 +5,7 @@ removed, for a while: both together are the change log. `cells` keeps the number
 fingerprint, per 1/65,536 of the key space and expiry day. So a slot's summary costs a handful of rows whatever
 slot_bits is. A row never points past durable bytes: segments are synced before it is written.
 
-The index, the frontier and the shard mover follow the change log to keep up with the store. A follower remembers the
+One follower reads the change log for all that keep up with the store; the shard mover reads it, too. It remembers the
 `sequence` of the last change it saw, and the `incarnation` that the number belongs to.
 """
 
@@ -140,18 +140,13 @@ class Catalog(CatalogReader):
                     break
             return found[:limit]
 
-    def spare(self) -> None:
-        """Forget the pages of the file that the writer's connection remembers."""
-        with self._errors:
-            self.database.execute("PRAGMA shrink_memory")
-
     def checkpoint(self) -> None:
         """Make the index itself durable; a segment may be deleted only after the rows that left it are."""
         with self._errors:
             self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
-MOST_LEFT = 8192  # moves remembered: a follower that looks every two seconds sees some 4,000 a second
+MOST_LEFT = 8192  # moves remembered: whoever looks every two seconds sees some 4,000 a second
 
 
 class LeftKeys:

@@ -63,6 +63,10 @@ class CatalogReader:
         with self._errors:
             return self.database.execute(statement, tuple(values)).fetchall()
 
+    def spare(self) -> None:
+        """Forget the pages of the file that the connection remembers."""
+        self.query("PRAGMA shrink_memory")
+
     def find(self, kind: Kind, id: DocumentId) -> CatalogRow | None:
         """Return the live row of a record, None where there is none."""
         with self._errors:

@@ -8,7 +8,7 @@ from them under a new incarnation. All methods belong to the store's writer thre
 
 import logging
 import secrets
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 
@@ -21,7 +21,7 @@ from store.catalog.disk_room import DiskRoom
 from store.catalog.grant_table import EndedGrant
 from store.catalog.recovery import STEP, cover, open_catalog, replay, row_of, rows_of
 from store.catalog.row_table import CatalogRow
-from store.catalog.version_filing import Replacing, VersionFiling
+from store.catalog.version_filing import Replacing, VersionFiling, portions
 from store.config import StoreConfig
 from store.errors import StoreCorrupt
 from store.record.package import decode_head, depth_of, encode_head, url_of
@@ -35,7 +35,6 @@ from store.segments.segments import Segments
 
 log = logging.getLogger(__name__)
 SOME_ROOM_BYTES = 1 << 20  # a disk that has less is full
-_REPLACED_BYTES = 16 << 20  # as lie in segments: of the pages that one transaction replaces
 
 
 class Ledger:
@@ -99,7 +98,7 @@ class Ledger:
         taken = {(r.kind, r.id): r.version for r, _ in fresh}
         here = {(row.kind, row.id): row.version for _, row in pairs if row} | {n: v.short for n, v in taken.items()}
         late = [r for r in records if r.kind == Kind.FORMER or _is_late(r, here)]
-        for part in _portions(fresh):
+        for part in portions(fresh):
             taken |= self._commit(part, late, parts)
             late = []
         return taken
@@ -338,17 +337,3 @@ def _beats(record: Record, version: ShortVersion, key: bytes) -> bool:
 def _is_late(record: Record, here: Mapping[tuple[Kind, DocumentId], ShortVersion]) -> bool:
     """Whether a record is an older version of a page that is here."""
     return record.kind == Kind.DOCUMENT and record.version.short < here[record.kind, record.id]
-
-
-def _portions(fresh: Replacing) -> Iterator[Replacing]:
-    """Divide what is committed so that what it replaces, which may be kept, is never too much in memory; one part at
-    least."""
-    part, size = list[tuple[Record, CatalogRow | None]](), 0
-    for record, row in fresh:
-        share = row.place.share_bytes if row is not None and record.kind == Kind.DOCUMENT else 0
-        if part and size + share > _REPLACED_BYTES:
-            yield part
-            part, size = [], 0
-        part.append((record, row))
-        size += share
-    yield part

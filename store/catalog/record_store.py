@@ -68,7 +68,7 @@ class SideTables:
         return await self._queue.run(run)
 
 
-_RECENT_BYTES = 16 << 20  # of bodies kept for followers: the index looks every ten seconds at the latest
+_RECENT_BYTES = 8 << 20  # of bodies kept for followers: the index looks every ten seconds, for 80 pages a second
 _JUDGED_AT_ONCE = 128  # read in one go, some 10 ms
 
 
@@ -258,12 +258,15 @@ class RecordStore:
             await self._queue.run(remove)
 
     async def spare(self) -> None:
-        """Give up what only writing needs in memory: the records of a moment ago, and pages of the catalog."""
+        """Give up what only writing needs in memory: the records of a moment ago, most samples of parts, and pages of
+        the catalog."""
 
         def give_up() -> None:
             self._recent.clear()
+            self._ledger.training.spare()
             self._catalog.spare()
 
+        self._catalog.reader.spare()
         await self._queue.run(give_up)
 
     async def drop_range(self, first_key: bytes, last_key: bytes) -> None:

@@ -5,7 +5,7 @@ whenever something is added to it, and all of them once a day, as the policy kee
 the store's writer thread.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ THINNED_AT_ONCE = 1024  # rows looked at in one job: more than any page has vers
 FIRST = bytes(20)
 
 Replacing = Sequence[tuple[Record, CatalogRow | None]]  # records, and the rows in whose place they come
+MOST_REPLACED_BYTES = 16 << 20  # of pages that one transaction replaces, as they lie in segments
 Read = Callable[[CatalogRow], Record | None]
 
 
@@ -104,3 +105,17 @@ def _filed(page: Record) -> Record | None:
     that has proved that the page may erase others brings it."""
     former = filed(page)
     return None if former is None or is_erasure(former.id) else former
+
+
+def portions(fresh: Replacing) -> Iterator[Replacing]:
+    """Divide what is committed so that what it replaces, which may be kept, is never too much in memory; one part at
+    least."""
+    part, size = list[tuple[Record, CatalogRow | None]](), 0
+    for record, row in fresh:
+        share = row.place.share_bytes if row is not None and record.kind == Kind.DOCUMENT else 0
+        if part and size + share > MOST_REPLACED_BYTES:
+            yield part
+            part, size = [], 0
+        part.append((record, row))
+        size += share
+    yield part

@@ -63,6 +63,11 @@ class Durability:
         self._thin, self._last, self._keeping = thin, last, keeping
         return keeping
 
+    @property
+    def is_thin(self) -> bool:
+        """Whether any slot had too few copies at the last look, so that the next may show something else."""
+        return bool(self._thin)
+
     def counts(self, now: float) -> tuple[Mapping[int, int], float, Slot | None]:
         """Return three figures of the last look. The first is the number of own slots by their live copies. The others
         are the seconds for which the longest waiting slot has had too few copies, and that slot. For these, copies that
@@ -137,6 +142,7 @@ class CopiesByNeed:
         self._view, self._absences = view, Absences()
         self._durability = Durability(view.node_id, self._absences)
         self._look_at = float("-inf")
+        self._quiet: object = None  # of what the last look followed, where it shows the same until that changes
         self._keeping: Mapping[Slot, int] = {}
         self.kept_for_doubted: Set[Slot] = frozenset()  # slots that this node keeps for live owners that have nothing
 
@@ -149,17 +155,23 @@ class CopiesByNeed:
         doubted: Doubted = NOBODY,
     ) -> Mapping[Slot, int] | None:
         """Return the slots to be kept whole here and the copies of each; None where it is too early for a new look.
+        While all members live, it looks anew when an owner or a ready copy comes or goes.
         `live`: the members that live, this node left out; `owned`: the slots that it owns; `doubted`: whose copies of
         which slots are none, whatever they say (`possession_audit.py`)."""
         if now < self._look_at:
             return None
         self._look_at = now + LOOK_S
         me, view = self._view.node_id, self._view
-        others = (peer for peer in members if peer != me)
+        others = [peer for peer in members if peer != me]
         self._absences.refresh(now, others, live, view.peers.silent_s, view.peers.is_stable)
+        is_whole = not doubted and all(peer in live or peer == me for peer in members)
+        basis = (members, live, owned, view.owners_by_slot(), view.ready_by_slot()) if is_whole else None
+        if basis is not None and basis == self._quiet:
+            return self._keeping
         self.kept_for_doubted = {slot for slot, peers in doubted.items() if me in view.keepers(slot, peers)} - owned
         slots = sorted(owned | view.kept() | self.kept_for_doubted)
         self._keeping = self._durability.refresh(now, self._copies(slots, live, doubted))
+        self._quiet = None if self._durability.is_thin else basis
         return self._keeping
 
     def stood_still(self, now: float, slept_s: float) -> None:
@@ -169,7 +181,7 @@ class CopiesByNeed:
     def renumbered(self) -> None:
         """Take note that slots have other numbers from now on."""
         self._durability.renumbered()
-        self._look_at = float("-inf")
+        self._look_at, self._quiet = float("-inf"), None
 
     def share(self, slots: Iterable[Slot]) -> float:
         """Return the share of the rate of hand-overs that some slots may have: all of it where none is a keeper's."""

@@ -12,6 +12,7 @@ from store.record.zstd import Dictionary, squeeze, train
 SAMPLES_BYTES = 6 << 20  # in memory; of 12 MB a dictionary is no better
 SAMPLE_BYTES = 32_768  # the beginning of a part says enough
 FIRST_TIMES = 32  # as many bytes as the dictionary has make the first one worth its room
+SPARED = 4  # of a resting node every so-manieth sample stays
 TRIED = 16  # every so-manieth sample is kept back to try the dictionary on
 GAIN = 0.97  # one that saves less than 3 in 100 of what is packed now is not worth another segment
 
@@ -43,9 +44,18 @@ class DictionaryTraining:
                     self._samples.append(part[:SAMPLE_BYTES])
                     self._sampled_bytes += len(self._samples[-1])
                     if self._sampled_bytes > SAMPLES_BYTES:
-                        self._samples = self._samples[::2]
-                        self._stride *= 2
-                        self._sampled_bytes = sum(map(len, self._samples))
+                        self._thin(2)
+
+    def spare(self) -> None:
+        """Keep a part of the samples, which stands for all of them as well."""
+        with self._lock:
+            if self._sampled_bytes > SAMPLES_BYTES // (2 * SPARED):
+                self._thin(SPARED)
+
+    def _thin(self, part: int) -> None:
+        self._samples = self._samples[::part]
+        self._stride *= part
+        self._sampled_bytes = sum(map(len, self._samples))
 
     def is_due(self, used_bytes: int) -> bool:
         """Tell whether so much was written since the last training that another one may pay, beside so many bytes."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from benchmarks.walks import Footprints, walk
 from dht.keys import document_id
-from dht.overlay import first_answer  # noqa: F401 (imported, not called)
+from dht.overlay import own_invitation  # noqa: F401 (imported, not called)
 from tests.walks import walks_of
 
 ROOT = Path(__file__).parents[2]

@@ -170,6 +170,12 @@ class FakeOverlay:
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
         return self._ranked(slot)[: self.strategy.replicas]
 
+    def owners_by_slot(self) -> list[tuple[NodeId, ...]]:
+        return [self.owners(Slot(slot)) for slot in range(1 << self.strategy.slot_bits)]
+
+    def ready_by_slot(self) -> list[tuple[NodeId, ...]]:
+        return [self.ready(Slot(slot)) for slot in range(1 << self.strategy.slot_bits)]
+
     def candidates(self, slot: Slot) -> tuple[NodeId, ...]:
         return self._ranked(slot)[: self.net.candidates]
 

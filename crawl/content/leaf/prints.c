@@ -77,11 +77,19 @@ static uint64_t half_of(const unsigned char *at)
            | (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 | (uint64_t)at[6] << 48 | (uint64_t)at[7] << 56;
 }
 
+/* Which bytes a run begins at: those between words, marks, and the first of each letter beyond ASCII. */
+static void fill_begins(unsigned char begins[256])
+{
+    for (int byte = 0; byte < 256; byte++)
+        begins[byte] = byte < 128 ? !is_letter((unsigned char)byte) && !is_digit((unsigned char)byte) : byte >= 0xC0;
+}
+
 static void keep_smallest(const unsigned char *data, size_t runs, uint64_t smallest[BINS], unsigned char has[BINS])
 {
+    unsigned char begins[256];
+    fill_begins(begins);
     for (size_t at = 0; at < runs; at++) {
-        unsigned char byte = data[at];
-        if (byte < 128 ? is_letter(byte) || is_digit(byte) : byte < 0xC0)
+        if (!begins[data[at]])
             continue;
         uint64_t hash = half_of(data + at) * GOLDEN ^ half_of(data + at + 8);
         hash = (hash ^ hash >> 32) * MIX;

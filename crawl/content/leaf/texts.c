@@ -177,7 +177,8 @@ static void fill(Block *blocks, size_t count, size_t most)
             unlinked += blocks[end].unlinked;
             words += blocks[end].words;
         }
-        int is_between = start && end < count && blocks[start - 1].is_main && blocks[end].is_main && end - start <= most;
+        int is_short = end - start <= most;
+        int is_between = is_short && start && end < count && blocks[start - 1].is_main && blocks[end].is_main;
         double half = (double)words / 2;
         if (is_between || unlinked > (half > RUN_WORDS ? half : RUN_WORDS))
             for (size_t at = start; at < end; at++)

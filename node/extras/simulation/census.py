@@ -38,7 +38,7 @@ class Census:
 
 def take_census(nodes: Iterable[SimNode]) -> Census:
     """Read the disks of running nodes."""
-    census, pages, visits = Census(), dict[str, Record](), dict[str, Record]()
+    census, pages = Census(), dict[str, Record]()
     for kind in Kind:
         newest: dict[bytes, Record] = {}
         held: dict[bytes, set[str]] = {}
@@ -53,10 +53,8 @@ def take_census(nodes: Iterable[SimNode]) -> Census:
             census.holders[kind, _enter(census, record)] = held[record.id]
             if kind == Kind.DOCUMENT:
                 pages[url_of(record)] = record
-            elif kind == Kind.VISIT:
-                visits[url_of(record)] = record
     for url, page in pages.items():
-        if text := shown_text(page, visits.get(url), RecordDenial()):
+        if text := shown_text(page, census.visits.get(url), RecordDenial()):
             census.texts[url] = text
     return census
 

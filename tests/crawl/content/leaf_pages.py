@@ -18,18 +18,8 @@ from tests.compiled_leaf import module_of
 from tests.index.text import leaf_texts
 
 MARKS = (
-    *BREAK * 6,
-    *LINK * 6,
-    OPEN,
-    CLOSE,
-    *"  \n\t\r\v\x1c\x1f",
-    "\x85",
-    "\xa0",
-    "\u1680",
-    "\u2028",
-    "\u3000",
-    "\u180e",
-)
+    *BREAK * 6, *LINK * 6, OPEN, CLOSE, *"  \n\t\r\v\x1c\x1f", "\x85", "\xa0", "\u1680", "\u2028", "\u3000", "\u180e",
+)  # fmt: skip
 DAYS = (
     "Monday",
     "Mon",
@@ -46,15 +36,7 @@ DAYS = (
     "M",
 )
 PHRASES = (
-    *(
-        "der die und",
-        "les des est une",
-        "the and of to",
-        "для и не що",
-        "được không của",
-        "och att som för",
-        "się na jest",
-    ),
+    *("der die und", "les des est une", "the and of to", "для и не що", "được không của", "och att som", "się na jest"),
     *("a few words that are so many that no menu has them in a line of its own", "x" * 50, "İstanbul", "ΣΑΣ ß", "9٣½"),
 )
 MOST = (0, 1, 5, 50, 200, 20_000)

@@ -10,7 +10,7 @@ from pypdf import PdfWriter
 from crawl import PageUnreadable, ParseTask
 from crawl.content.extract import extract
 from crawl.content.extract_pdf import FEW_PAGES, MAX_PAGES
-from crawl.parsing.inline import parse_once
+from crawl.parsing.worker import parse_once
 
 
 def pdf(*pages: str, head: str = "/Title (A title) /CreationDate (D:20240506070809Z)") -> bytes:

@@ -4,7 +4,7 @@ import pytest
 
 from crawl import CrawlConfig, Fetched, Visit, VisitState
 from crawl.errors import BodyUnfit, PageUnreadable
-from crawl.parsing.inline import parse_once
+from crawl.parsing.worker import parse_once
 from crawl.pipeline.fetch_outcome import FollowUp, judge
 from crawl.pipeline.process_stage import parse_task_of
 from crawl.schedule.revisit_policy import RevisitStatistics

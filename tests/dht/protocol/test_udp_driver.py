@@ -12,6 +12,7 @@ from dht.config import DhtConfig
 from dht.identity.node_key import Identity
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import Event
+from dht.protocol.network_rules import StrategyRules
 from dht.protocol.udp_driver import PortUnavailable, UdpDriver, bind_udp
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Endpoint
@@ -56,12 +57,12 @@ async def test_what_breaks_inside_ends_the_run() -> None:
         raise RuntimeError("a fault of ours")
 
     a, b = Peer("4", on_event=broken), Peer("4")
+    b.core.set_strategy(StrategyRules(2, bytes(32), 8, AddressPolicy(allow_private=True)))  # which a is told of
     with pytest.raises(ExceptionGroup) as failure:
-        async with asyncio.TaskGroup() as group:
+        async with asyncio.timeout(30), asyncio.TaskGroup() as group:
             group.create_task(b.datagrams.run())
             group.create_task(a.datagrams.run())
             a.core.join(system_clock(), b.addresses)
-            await asyncio.sleep(5.0)
     assert "a fault of ours" in str(failure.value.exceptions)
 
 

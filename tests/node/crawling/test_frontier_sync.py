@@ -7,8 +7,9 @@ from types import SimpleNamespace
 
 from crawl import Visit, VisitState
 from dht import Identity, Now, document_id, placement_key, slot_of
+from node.crawling.change_follower import LOOK_EVERY_S, ChangeFollower
 from node.crawling.due_anew import DueAgain
-from node.crawling.frontier_sync import LEASES_EVERY_S, FrontierSync
+from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import visit_draft
 from node.crawling.store_change_feed import StoreChangeFeed
 from node.extras.simulation.loop import SimLoop
@@ -45,7 +46,7 @@ async def put(store: RecordStore, *drafts: Draft) -> None:
 
 async def test_the_feed_gives_documents_once_with_their_newest_version() -> None:
     store = open_store()
-    feed = StoreChangeFeed(store)
+    feed = StoreChangeFeed(ChangeFollower(store), store)
     await put(store, document("http://a.test/1", 1), document("http://a.test/2", 1))
     await put(store, visit_draft(Visit("http://a.test/3", 2), 0, 2, DAY + 9, placement_key("http://a.test/3")))
     await put(store, document("http://a.test/2", 2, gone=True))
@@ -62,8 +63,8 @@ async def test_the_feed_gives_documents_once_with_their_newest_version() -> None
 async def test_a_cursor_of_another_store_is_not_known() -> None:
     one, other = open_store(), open_store()
     await put(one, document("http://a.test/1", 1))
-    _, cursor = await StoreChangeFeed(one).changes(b"", 100)
-    assert not StoreChangeFeed(other).knows(cursor)
+    _, cursor = await StoreChangeFeed(ChangeFollower(one), one).changes(b"", 100)
+    assert not StoreChangeFeed(ChangeFollower(other), other).knows(cursor)
     one.close()
     other.close()
 
@@ -124,7 +125,8 @@ async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_g
     store, frontier, leases = open_store(), Frontier(), {}
     view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=lambda: leases)
     places = SimpleNamespace(mark=0, key_of=placement_key)
-    sync = FrontierSync(frontier, store, SimpleNamespace(view=view), places, Moves(), due(store))  # type: ignore[arg-type]
+    changes = ChangeFollower(store)
+    sync = FrontierSync(frontier, store, SimpleNamespace(view=view), places, Moves(), due(store), changes)  # type: ignore[arg-type]
     url, other = "http://a.test/1", "http://c.test/1"
     mine, foreign = slot_of(placement_key(url), BITS), slot_of(placement_key(other), BITS)
     assert mine != foreign
@@ -139,7 +141,9 @@ async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_g
     frontier.seen.clear()
     done = replace_state(waiting, VisitState.FETCHED)
     await put(store, drafted(done, 5, 7, DAY + 9), drafted(replace_state(Visit(other, 2), VisitState.GONE), 5, 7, DAY))
-    sync.step()
+    assert not sync.is_current
+    changes.step()
+    assert sync.is_current
     assert frontier.seen == [(mine, url, VisitState.FETCHED)], "a slot that is not held does not concern this node"
     leases[mine] = 6
     sync.step()
@@ -161,15 +165,16 @@ def test_an_idle_store_is_not_looked_at_and_what_comes_is_followed_at_once() -> 
         store, frontier, leases, moves = open_store(), Frontier(), {}, Moves()
         view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=lambda: leases)
         places = SimpleNamespace(mark=0, key_of=placement_key)
-        sync = Counted(frontier, store, SimpleNamespace(view=view), places, moves, due(store))  # type: ignore[arg-type]
+        changes = ChangeFollower(store)
+        sync = Counted(frontier, store, SimpleNamespace(view=view), places, moves, due(store), changes)  # type: ignore[arg-type]
         url = "http://a.test/1"
         mine = slot_of(placement_key(url), BITS)
         async with asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(sync.run())
+            running = tasks.create_task(changes.run())
             await asyncio.sleep(600.0)
             assert sync.steps == 1, "nothing came"
             leases[mine] = 5
-            await asyncio.sleep(LEASES_EVERY_S)
+            await asyncio.sleep(LOOK_EVERY_S)
             assert frontier.held == {mine: 5}
             await asyncio.sleep(600.0)
             steps = sync.steps
@@ -180,22 +185,9 @@ def test_an_idle_store_is_not_looked_at_and_what_comes_is_followed_at_once() -> 
             await asyncio.sleep(600.0)
             assert sync.steps <= steps + 2
             moves.moved.add("a.test")
-            await asyncio.sleep(LEASES_EVERY_S)
+            await asyncio.sleep(LOOK_EVERY_S)
             assert frontier.moved == 1 and frontier.held == {mine: 5}, "given up and taken up anew"
             running.cancel()
         store.close()
 
     loop.run(main())
-
-
-async def test_what_the_log_has_forgotten_at_its_end_is_not_waited_for() -> None:
-    store = open_store()
-    await put(store, drafted(Visit("http://a.test/1", 2), 0, 2, DAY + 1))
-    for days in (3, 80):  # it expires, and that is forgotten
-        await store.upkeep.expire(DAY + days)
-    assert store.log.sequence and not store.log.changes(0, 10)
-    view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=dict)
-    places = SimpleNamespace(mark=0, key_of=placement_key)
-    sync = FrontierSync(Frontier(), store, SimpleNamespace(view=view), places, Moves(), due(store))  # type: ignore[arg-type]
-    assert not sync.step() and sync.is_current
-    store.close()

@@ -8,7 +8,7 @@ from crawl import Visit, VisitState
 from dht import Rule, Strategy
 from node.crawling.is_shown import is_shown, is_withheld, is_withheld_page, may_turn, shown_document
 from store import Document, Draft, RecordDenial, decode_document, encode_document, sign_package
-from tests.node.crawling.test_frontier_sync import DAY, SIGNER, document, drafted
+from tests.node.crawling.test_frontier_sync import SIGNER, document
 
 URL = "http://port.test/times"
 DENY = Strategy(
@@ -18,10 +18,6 @@ DENY = Strategy(
 
 def visit(barred_at: float) -> Visit:
     return Visit(URL, 2, state=VisitState.FETCHED, visited_at=5.0, barred_at=barred_at)
-
-
-def draft_of_visit(barred_at: float) -> Draft:
-    return drafted(visit(barred_at), 1, 5000, DAY + 9)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +32,7 @@ def test_it_is_shown_where_nothing_hides_it(gone: bool, barred_at: float | None,
 
 def test_records_say_the_same_and_a_denial_ends_without_a_new_version() -> None:
     (page,) = sign_package([document(URL, 5)], SIGNER)
-    free, barred, freed = (sign_package([draft_of_visit(at)], SIGNER)[0] for at in (0.0, 5.0, -5.0))
+    free, barred, freed = map(visit, (0.0, 5.0, -5.0))
     denial = RecordDenial()
     for seen in (None, free, freed):
         assert shown_document(page, seen, denial) == decode_document(page.body) and not is_withheld_page(

@@ -7,13 +7,30 @@ from types import SimpleNamespace
 from typing import Any
 
 from dht import Done, Key, Message, NodeId, PeerTimeout, Slot, slot_of, slot_start
-from index.query.collection_statistics import SlotTotals
-from node.crawling.level_keeper import DOUBT_S, PUSH_EVERY_S, REFRESH_S, LevelKeeper
+from index import YOUNG_S
+from index.query.collection_statistics import IndexTotals, SlotTotals, YoungChange
+from node.crawling.level_keeper import DOUBT_S, ENOUGH, GATHER_S, PUSH_EVERY_S, REFRESH_S, LevelKeeper
 from node.crawling.slot_levels import LEVEL_S, UNLIKE_S, SlotAgreement, SlotDigests, SlotLevels
 from node.extras.simulation.loop import SimLoop
 
 A, B = NodeId(b"a" * 20), NodeId(b"b" * 20)
 SLOTS = frozenset({Slot(1), Slot(2)})
+
+
+class Counted(SlotTotals):
+    """The totals of a slot's indexed documents; they count how often they are summed up."""
+
+    def __init__(self, side: "Side", said: bytes) -> None:
+        super().__init__(fingerprint=int.from_bytes(sha256(said).digest(), "big"))
+        self.__dict__.update(side=side, said=said)
+
+    side: "Side"
+    said: bytes
+
+    @property
+    def fingerprint_bytes(self) -> bytes:
+        self.side.sums += 1
+        return super().fingerprint_bytes
 
 
 class Side:
@@ -25,39 +42,43 @@ class Side:
         self.node_id, self.strategy = me, SimpleNamespace(slot_bits=4, version=1)
         self.sequence, self.reached_to, self.documents = 0, 10**9, dict[Slot, bytes]()
         self.records, self.moved = dict[Slot, bytes](), list[tuple[int, Key]]()
-        self.sums = 0  # how often a slot's documents were summed up
+        self.totals, self.sums = dict[Slot, Counted](), 0  # how often a slot's documents were summed up
+        self.young = list[YoungChange]()  # changes of the index that are kept apart
         self.levels, clock = SlotLevels(), town.loop.clock()
         store: Any = SimpleNamespace(log=self, summary=self._summary)
         self.owed_now = 0
         self.sent: list[SlotDigests] = []
         overlay: Any = self
         replicator: Any = self
-        self.keeper = LevelKeeper(overlay, store, replicator, self._index(), lambda: True, self.levels, clock)
+        changes: Any = self
+        self.keeper = LevelKeeper(overlay, store, replicator, self._index(), changes, lambda: True, self.levels, clock)
         self.agreement = SlotAgreement(overlay, self.levels, clock)
 
     def _index(self) -> Any:
-        def fingerprint(slot: Slot) -> bytes:
-            return sha256(self.documents.get(slot, b"")).digest()
+        def totals() -> IndexTotals:
+            for slot in SLOTS:
+                documents = self.documents.get(slot, b"")
+                if slot not in self.totals or self.totals[slot].said != documents:
+                    self.totals[slot] = Counted(self, documents)
+            cells: Any = {slot << 12: each for slot, each in self.totals.items()}
+            found = IndexTotals(cells, self.young)
+            found._levels[4] = dict(self.totals)
+            return found
 
         return SimpleNamespace(
             is_current=True,
             reached=lambda sequence: self.reached_to >= sequence,
-            totals=lambda slot: SlotTotals(fingerprint=int.from_bytes(fingerprint(slot), "big")),
-            totals_by_slot=lambda: {slot: fingerprint(slot) for slot in SLOTS},
-            newest_apart_at=float("-inf"),
-            fingerprint_until=lambda slot, instant: self._summed(fingerprint(slot)),
+            totals_by_slot=lambda: totals().at(4),
+            newest_apart=lambda: totals().newest_young(4),
+            fingerprint_until=lambda slot, instant: totals().fingerprint_until(slot, 4, instant),
             keep_apart=lambda since: None,
         )
 
-    def _summed(self, fingerprint: bytes) -> bytes:
-        self.sums += 1
-        return fingerprint
+    def listen(self, hear: Callable[[Any], None]) -> None:
+        self.changed = hear
 
     def _summary(self, first: Key, last: Key) -> Any:
         return SimpleNamespace(fingerprint=sha256(first + self.records.get(slot_of(first, 4), b"")).digest())
-
-    def changes(self, after: int, limit: int) -> list[Any]:
-        return []
 
     def left(self, after: int) -> frozenset[Key]:
         return frozenset(key for sequence, key in self.moved if sequence > after)
@@ -146,15 +167,53 @@ def test_equal_copies_are_level_and_settled_and_at_rest_little_is_said() -> None
     Town().live(scenario)
 
 
-def test_while_nothing_changes_nothing_is_summed_up_anew_but_when_peers_ask() -> None:
+def test_while_nothing_changes_nothing_is_summed_up_anew() -> None:
     async def scenario(a: Side, b: Side) -> None:
         await asyncio.sleep(2 * REFRESH_S)
         before, heard = a.sums, len(b.sent)
         await asyncio.sleep(5 * REFRESH_S)
-        assert a.sums - before == len(SLOTS) * (len(b.sent) - heard), "what b said was compared"
+        assert len(b.sent) > heard and a.sums == before, "what b said was compared with what is remembered"
         a.documents[Slot(1)] = b"more"
         await asyncio.sleep(2 * PUSH_EVERY_S)
-        assert not b.keeper.are_alike()
+        assert not b.keeper.are_alike() and a.sums > before
+
+    Town().live(scenario)
+
+
+def test_of_a_slot_that_goes_on_changing_a_peer_hears_at_once_and_then_now_and_then() -> None:
+    async def scenario(a: Side, b: Side) -> None:
+        await asyncio.sleep(REFRESH_S)
+        said = len(a.sent)
+        a.documents[Slot(1)] = b"first"
+        await asyncio.sleep(PUSH_EVERY_S)
+        assert len(a.sent) == said + 1
+        for second in range(60):
+            a.documents[Slot(1)] = str(second).encode()
+            a.changed(SimpleNamespace(key=slot_start(Slot(1), 4)))
+            await asyncio.sleep(1.0)
+        assert 60 / (GATHER_S + PUSH_EVERY_S) <= len(a.sent) - said <= 60 / GATHER_S + 3
+        b.documents |= a.documents
+        await asyncio.sleep(2 * PUSH_EVERY_S)
+        assert a.keeper.are_alike() and b.keeper.are_alike()
+        assert len(SLOTS) < ENOUGH, "else it would not have been gathered"
+
+    Town().live(scenario)
+
+
+def test_copies_are_level_by_what_they_held_before_the_latest_pages() -> None:
+    async def scenario(a: Side, b: Side) -> None:
+        for side in (a, b):
+            side.documents[Slot(1)] = b"more"
+        await asyncio.sleep(2 * PUSH_EVERY_S)
+        assert a.level() == b.level() == (3, 3)
+        at = a.town.loop.clock()().wall
+        more = int.from_bytes(sha256(b"more").digest(), "big")
+        latest = int.from_bytes(sha256(b"latest").digest(), "big")
+        a.documents[Slot(1)], a.young = b"latest", [YoungChange(at, Slot(1) << 12, latest - more)]
+        await asyncio.sleep(2 * PUSH_EVERY_S)
+        assert a.level() == b.level() == (3, 3) and not a.keeper.are_alike()
+        await asyncio.sleep(UNLIKE_S + YOUNG_S + 2 * REFRESH_S)
+        assert a.level() == (1, 3), "what was written long ago is no news any more"
 
     Town().live(scenario)
 

@@ -11,12 +11,19 @@ import pytest
 
 from dht.keys import split_url
 from node.extras.simulation.loop import SimLoop
-from node.process.memory_upkeep import EVERY_S, RARELY, keep_memory_small
+from node.process.memory_upkeep import LOOK_S, LOOKS, PAUSED, RARELY, keep_memory_small
 
 # A process of its own: in one that has run long, new objects take free memory that is resident already.
 FREED_BETWEEN_KEPT = """
+import asyncio, contextlib, itertools
 from pathlib import Path
-from node.process.memory_upkeep import give_back
+from node.extras.simulation.loop import SimLoop
+from node.process.memory_upkeep import LOOK_S, keep_memory_small
+
+async def work():
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(LOOK_S + 1):
+            await keep_memory_small(None, None, itertools.count().__next__)
 
 def resident_bytes():
     lines = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
@@ -28,7 +35,7 @@ kept = pieces[::100]
 full = resident_bytes()
 del pieces
 freed = resident_bytes()
-give_back()
+SimLoop().run(work())
 print(full - before, freed - before, resident_bytes() - before)
 """
 
@@ -89,7 +96,7 @@ def test_threads_share_one_heap() -> None:
 
 
 @glibc_alone
-def test_pages_that_hold_nothing_go_back_though_others_between_them_are_in_use() -> None:
+def test_of_a_node_that_writes_pages_that_hold_nothing_go_back_within_seconds_though_others_are_in_use() -> None:
     told = subprocess.run([sys.executable, "-c", FREED_BETWEEN_KEPT], capture_output=True, check=True, text=True).stdout
     full, freed, given_back = map(int, told.split())
     assert full > 80_000_000 and freed > 80_000_000, "the kept ones hold the heap apart"
@@ -103,13 +110,38 @@ class Connection:
         self.me = self
 
 
+async def nothing() -> None:
+    """Give up nothing."""
+
+
+def test_once_nothing_was_written_for_some_looks_what_is_kept_for_readers_is_given_up_once() -> None:
+    given_up = list[float]()
+
+    async def spare() -> bool:
+        return False
+
+    async def use() -> None:
+        now = asyncio.get_running_loop().time
+
+        async def pause() -> None:
+            given_up.append(now())
+
+        async with asyncio.TaskGroup() as tasks:
+            upkeep = tasks.create_task(keep_memory_small(spare, pause, lambda: min(int(now()), 95)))
+            await asyncio.sleep(600)
+            upkeep.cancel()
+
+    SimLoop().run(use())
+    assert given_up == [100 + PAUSED * LOOK_S]
+
+
 def test_what_was_in_use_for_long_goes_within_minutes_of_its_end() -> None:
     async def use() -> weakref.ref[Connection]:
         async def spare() -> bool:
             return False
 
         async with asyncio.TaskGroup() as tasks:
-            upkeep = tasks.create_task(keep_memory_small(spare))
+            upkeep = tasks.create_task(keep_memory_small(spare, nothing, lambda: 0))
             connection = Connection()
             await asyncio.sleep(300)
             seen = weakref.ref(connection)
@@ -132,8 +164,8 @@ def test_once_the_node_rests_functions_forget_thousands_of_calls_and_answer_as_b
             return True
 
         async with asyncio.TaskGroup() as tasks:
-            upkeep = tasks.create_task(keep_memory_small(spare))
-            await asyncio.sleep(EVERY_S + 1)
+            upkeep = tasks.create_task(keep_memory_small(spare, nothing, lambda: 0))
+            await asyncio.sleep(LOOK_S * LOOKS + 1)
             upkeep.cancel()
 
     before = [split_url(f"http://a.test/{number}") for number in range(500)]
