@@ -134,6 +134,10 @@ class RecordReader:
         self.denial = RecordDenial()
         self._groups: dict[tuple[int, ...], SharedFrame] = {}  # by segment and offset
 
+    def spare(self) -> None:
+        """Give up the frames read last; they are read again."""
+        self._groups = {}
+
     def find(self, kind: Kind, id: DocumentId, *, content: bool, proven: bool) -> Record | None:
         """Return the newest version, None where there is none, or it is hidden or cannot be read; see
         `RecordStore.find`."""

@@ -258,8 +258,8 @@ class RecordStore:
             await self._queue.run(remove)
 
     async def spare(self) -> None:
-        """Give up what only writing needs in memory: the records of a moment ago, most samples of parts, and pages of
-        the catalog."""
+        """Give up what only a store at work needs in memory: the records of a moment ago, the frames read last, most
+        samples of parts, and pages of the catalog."""
 
         def give_up() -> None:
             self._recent.clear()
@@ -267,6 +267,7 @@ class RecordStore:
             self._catalog.spare()
 
         self._catalog.reader.spare()
+        self._records.spare()
         await self._queue.run(give_up)
 
     async def drop_range(self, first_key: bytes, last_key: bytes) -> None:
