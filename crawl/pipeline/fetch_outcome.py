@@ -17,7 +17,7 @@ from crawl.content.robots_directives import header_directives, unwanted
 from crawl.fetch.response import OTHER_TYPE, READ_TYPES, Fetched, looks_like_html
 from crawl.frontier.admission import Decide, refusal_reason
 from crawl.frontier.mirror_alias import MirrorAlias, is_aliased
-from crawl.politeness.robots import BARRED_AGAIN_S, BARRED_PAGE_KEPT_S
+from crawl.politeness.barred_pages import BARRED_AGAIN_S, BARRED_PAGE_KEPT_S
 from crawl.schedule.revisit_policy import (
     RevisitStatistics,
     due_after_failure,
@@ -97,8 +97,8 @@ def refused(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit
 
 
 def barred(visit: Visit, now: float, config: CrawlConfig) -> FetchOutcome:
-    """Return the outcome of a URL that robots.txt disallows; a page that is stored is hidden, and erased after
-    BARRED_PAGE_KEPT_S."""
+    """Return the outcome of a URL that robots.txt disallows; a page that is stored is hidden, and erased
+    some days later."""
     outcome = refused(visit, BARRED, now, config)
     if not visit.history.fingerprint or visit.is_sitemap:
         return FetchOutcome(outcome)

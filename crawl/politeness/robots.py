@@ -7,18 +7,12 @@ characters that need none (%62 for b), both readings must allow a URL.
 
 Every line of a file counts, so the file's size bounds the work: 500 KiB hold some 40,000 rules, 5 ms a URL. A wildcard
 costs a search for what follows it, never a second attempt.
-
-The periods for stored pages that robots.txt bars stand here, too; `crawl/pipeline/fetch_outcome.py` applies them.
 """
 
 import re
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-# How long a stored page that robots.txt bars stays on disk. It is hidden at once and erased then, so that one mistake
-# in a site's robots.txt does not cost its pages.
-BARRED_PAGE_KEPT_S = 7 * 86_400.0
-BARRED_AGAIN_S = 86_400.0  # until the rules are looked at again for such a page
 _MAX_LINE_BYTES = 16_663  # eight times the longest URL of old browsers, as Google cuts lines; no honest line comes near
 _BOM = b"\xef\xbb\xbf"
 _TOKEN = re.compile(r"[A-Za-z_-][0-9A-Za-z_-]*")

@@ -7,7 +7,7 @@ kinds of record hold no page's text, so no denial of a page takes them back. A v
 denial among others, and a host record names the places of a site.
 
 Pages that robots.txt bars are another matter: the node keeps them hidden on its disk for BARRED_PAGE_KEPT_S
-(`crawl/politeness/robots.py`).
+(`crawl/politeness/barred_pages.py`).
 """
 
 from collections.abc import Mapping
