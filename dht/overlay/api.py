@@ -112,6 +112,12 @@ class View(Protocol):
     def ready_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
         """Return `ready` of every slot, by its number; the same object until one changes."""
 
+    def answering(self, slot: Slot) -> tuple[NodeId, ...]:
+        """Return those of `ready` that index the slot and answer queries for it."""
+
+    def answering_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
+        """Return `answering` of every slot, by its number; the same object until one changes."""
+
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
         """Tell whether a live peer, or this node, announces the slot; a former owner may be no candidate."""
 
@@ -159,9 +165,11 @@ class Overlay(Protocol):
     def serve(self, message: type[Asked], handler: Handler[Asked]) -> None:
         """Answer this type of message; a handler may raise RemoteError or InputError, which the asker sees as text."""
 
-    def announce(self, ready: frozenset[Slot], due: int, load: Load | None = None) -> None:
-        """Announce in the next heartbeats for which slots this node is ready, how many URLs are due here, and how busy
-        the machine is (None: as before)."""
+    def announce(
+        self, ready: frozenset[Slot], due: int, load: Load | None = None, stored_only: frozenset[Slot] = frozenset()
+    ) -> None:
+        """Announce in the next heartbeats for which slots this node is ready, how many URLs are due here, how busy the
+        machine is (None: as before), and which of the slots it does not index."""
 
     def compared(self, peers: frozenset[NodeId]) -> None:
         """Say with which live members all copies here have been compared since the start."""

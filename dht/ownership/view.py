@@ -185,6 +185,16 @@ class OverlayView:
         self._refresh_if_due()
         return self.ready_peers.by_slot()
 
+    def answering(self, slot: Slot) -> tuple[NodeId, ...]:
+        """Return, sorted, those of `ready` that index the slot and answer queries for it."""
+        self._refresh_if_due()
+        return self.ready_peers.answering(slot)
+
+    def answering_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
+        """Return `answering` of every slot, by its number; the same object until one changes."""
+        self._refresh_if_due()
+        return self.ready_peers.answering_by_slot()
+
     def leases(self) -> Mapping[Slot, int]:
         """Return the slots that this node may crawl now, each with its lease epoch."""
         return self.votes.leases.held(self._clock())
