@@ -19,8 +19,8 @@ from dht.wire.heartbeat import Load, VerifiedHeartbeat
 
 
 class Announced(NamedTuple):
-    """Holds the words of one heartbeat: slots of which all is ready, slots of which all is indexed besides, and slots of
-    which any part is leased."""
+    """Holds the words of one heartbeat: slots of which all is ready, those of them of which all is indexed, and slots
+    of which any part is leased."""
 
     ready: frozenset[Slot]
     answering: frozenset[Slot]
@@ -74,11 +74,12 @@ class SlotAnnouncements:
         whole = resize_inside(ready, said.slot_bits, bits)
         if not said.stored_only:
             return Announced(whole, whole, leased)
-        answering = ready - decode_positions(said.stored_only, ready, said.slot_bits)
-        return Announced(whole, resize_inside(answering, said.slot_bits, bits), leased)
+        answering = resize_inside(ready - said.stored_only_slots, said.slot_bits, bits)
+        return Announced(whole, answering, leased)
 
     def _replace(self, peer: NodeId, said: Announced) -> frozenset[Slot]:
-        """Note that a peer announces this from now on; return the slots for which it now is, or no longer is, ready or answering."""
+        """Note that a peer announces this from now on; return the slots for which it begins or ends to be ready or to
+        answer."""
         old = self.by_peer.pop(peer, NOTHING)
         if said is not NOTHING:
             self.by_peer[peer] = said

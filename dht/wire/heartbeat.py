@@ -93,8 +93,8 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     """Holds the fields of one sign of life. `endpoints`: packed address, UDP port, TCP port; one a family, v4 first.
 
     `sequence` only grows; it starts at the wall clock's second, so it also grows across restarts. `ready` is a slot set
-    of 2**slot_bits slots, `leased` and `stored_only` are sets of positions within it. `due`: URLs that wait to be fetched here. `member` is
-    false for a bare bootstrap node, which owns nothing.
+    of 2**slot_bits slots, `leased` and `stored_only` are sets of positions within it. `due`: URLs that wait to be
+    fetched here. `member` is false for a bare bootstrap node, which owns nothing.
     """
 
     public_key: bytes
@@ -142,6 +142,11 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     def leased_slots(self) -> frozenset[Slot]:
         """The slots that the author says it holds."""
         return decode_positions(self.leased, self.ready_slots, self.slot_bits)
+
+    @property
+    def stored_only_slots(self) -> frozenset[Slot]:
+        """The slots that the author stores and does not index."""
+        return decode_positions(self.stored_only, self.ready_slots, self.slot_bits)
 
 
 class Graces(NamedTuple):

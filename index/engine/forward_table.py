@@ -86,11 +86,11 @@ class ForwardTable:
 
     def unindexed_of(self, cells: Sequence[int], limit: int, first: bytes = b"") -> list[DocumentId]:
         """Return up to `limit` documents of these cells that are not indexed, those from the id `first` on before the
-        others; for the writing thread."""
+        others."""
         marks = ",".join("?" * len(cells))
         found = f"SELECT id FROM document WHERE {_UNINDEXED} AND cell IN ({marks}) ORDER BY id < ?, id LIMIT ?"
-        with self._failures(), self._writing:
-            return [DocumentId(id_) for (id_,) in self._writer.execute(found, (*cells, first, limit))]
+        with self._failures(), self._reading:
+            return [DocumentId(id_) for (id_,) in self._reader.execute(found, (*cells, first, limit))]
 
     def indexed_from(self, number: int) -> list[ForwardRow]:
         """Return the next indexed documents from a number on, by ascending number; for the writing thread."""

@@ -19,7 +19,7 @@ from index.engine.memory import MemoryEngine
 from index.engine.protocol import Engine, IndexEntry, host_names
 from index.engine.tantivy import TantivyEngine
 from index.errors import IndexCorrupt
-from index.indexed_slots import IndexedSlots
+from index.indexed_slots import ALL_SLOTS, IndexedSlots
 from index.query.collection_statistics import CELL_BITS, IndexTotals, SlotTotals, YoungChange, mark_of
 from index.text.analyzer import forget as forget_terms
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
@@ -71,7 +71,7 @@ class IndexFiles:
         """How many documents are indexed."""
         return self.totals.documents
 
-    def apply(self, changes: Sequence[DocumentChange], cursor: bytes, indexed: IndexedSlots = IndexedSlots()) -> None:
+    def apply(self, changes: Sequence[DocumentChange], cursor: bytes, indexed: IndexedSlots = ALL_SLOTS) -> None:
         """Take in a batch, maybe empty: the engine first, then the table with the cursor. An id's last change counts.
 
         Of documents outside of the slots that are `indexed`, the table keeps the id and the version alone."""
@@ -90,7 +90,7 @@ class IndexFiles:
     def draw(self, slot: Slot, slot_bits: int, limit: int, first: bytes) -> list[DocumentId]:
         """Return up to `limit` documents of a slot that are not indexed, those from the id `first` on before others."""
         cells = [cell for cell in self.unindexed if cell >> (CELL_BITS - slot_bits) == slot]
-        return self.table.unindexed_of(cells, limit, first)
+        return self.table.unindexed_of(cells[:MOST_CELLS], limit, first) if cells else []
 
     def unindex(self, indexed: IndexedSlots, number: int) -> int | None:
         """Go through some documents from a number on, and keep of those outside of these slots the id and the version

@@ -5,7 +5,7 @@ once. Where fewer than that answer queries, the next ready holder begins to: at 
 after WAIT_S. It goes on until enough others have answered for SPARE_S.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from dht import NodeId, Slot, View, resize_inside
 from index.indexed_slots import IndexedSlots
@@ -23,9 +23,8 @@ class IndexDuty:
         self._lacking_since: dict[Slot, float] = {}  # too few others answer
         self._spare_since: dict[Slot, float] = {}  # enough others do
 
-    def look(self, view: View, now: float, begun: Iterable[Slot]) -> IndexedSlots:
-        """Return what to index from the steady instant `now` on. `begun`: slots of which anything is indexed here; they
-        count as indexed when this is called for the first time."""
+    def look(self, view: View, now: float, begun: Collection[Slot]) -> IndexedSlots:
+        """Return what to index from the steady instant `now` on. `begun`: slots of which any document is indexed here."""
         strategy, bits = view.strategy, view.strategy.slot_bits
         if strategy.index_copies >= strategy.replicas:
             self._indexed = None
@@ -37,10 +36,10 @@ class IndexDuty:
             self._lacking_since, self._spare_since = {}, {}
         self._slot_bits = bits
         held = view.owned() | view.kept() | self._indexed
-        self._indexed = frozenset(slot for slot in held if self._is_due(view, slot, now))
+        self._indexed = frozenset(slot for slot in held if self._is_due(view, slot, now, slot in begun))
         return IndexedSlots(self._indexed, bits)
 
-    def _is_due(self, view: View, slot: Slot, now: float) -> bool:
+    def _is_due(self, view: View, slot: Slot, now: float, is_begun: bool) -> bool:
         me, copies = view.node_id, view.strategy.index_copies
         if me in view.owners(slot)[:copies]:
             return True
@@ -49,7 +48,7 @@ class IndexDuty:
             if len(others) < copies:
                 self._spare_since.pop(slot, None)
                 return True
-            return now - self._spare_since.setdefault(slot, now) < SPARE_S
+            return is_begun and now - self._spare_since.setdefault(slot, now) < SPARE_S
         self._spare_since.pop(slot, None)
         if not view.is_ready(me, slot) or copies - len(others) <= _come_before(view, slot, others):
             self._lacking_since.pop(slot, None)

@@ -166,15 +166,17 @@ class IndexFollower:
     async def _cut(self, indexed: IndexedSlots) -> bool:
         """Drop, a part at a time, what the index holds of slots that others index; return False where nothing is left.
         It begins a minute after the list of slots grew shorter, so whoever asks for one of them has heard."""
-        now = asyncio.get_running_loop().time()
         if indexed != self._swept:
             if indexed.slots is not None:
-                self._sweep_from, self._sweep_at = 0, now + HEARD_S
+                self._sweep_from, self._sweep_at = 0, asyncio.get_running_loop().time() + HEARD_S
             self._swept = indexed
-        if (start := self._sweep_from) is None or now < self._sweep_at:
+        if not self._is_cut_due() or (start := self._sweep_from) is None:
             return False
         self._sweep_from = await self._in(self._writer, lambda: self.files.unindex(indexed, start))
         return self._sweep_from is not None
+
+    def _is_cut_due(self) -> bool:
+        return self._sweep_from is not None and asyncio.get_running_loop().time() >= self._sweep_at
 
     async def check_files(self) -> None:
         """Read all files once, off the event loop; where one is damaged, the next step builds the index anew."""
@@ -246,14 +248,15 @@ class IndexFollower:
         self._cursor = self.files.cursor
 
     async def _wait(self) -> None:
-        """Wait for a change, or for trouble that a reader met; meanwhile, once a day, all files are checked."""
-        loop = asyncio.get_running_loop()
+        """Wait for a change, for other slots to index, or for trouble that a reader met; meanwhile, once a day, all files
+        are checked."""
+        loop, indexed = asyncio.get_running_loop(), self._indexed()
         if loop.time() >= self._checked_at:
             self._checked_at = loop.time() + CHECK_EVERY_S
             await self.check_files()
-        while not self._trouble:
+        while not self._trouble and self._indexed() == indexed and not self._is_cut_due():
             with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_FOR_TROUBLE_S):
+                async with asyncio.timeout(LOOK_S if self._sweep_from is not None else LOOK_FOR_TROUBLE_S):
                     await self._feed.wait(self._cursor)
                     self._current = False
                     return

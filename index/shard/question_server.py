@@ -5,6 +5,7 @@ Memory stays bounded: only so many questions wait for the reading threads, and o
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TypeVar, cast
 
 from msgspec import structs
@@ -50,7 +51,8 @@ class QuestionServer:
         rules, follower = self._by(peer, ask.analyzer)
         query = parse_query(ask.query, ask.language, ask.site, False, rules)  # remembered by how it is called
         if ask.from_store:
-            documents = await self._stored.drawn(follower.files, ask)
+            reading = partial(self.read, follower, peer=peer)
+            documents = await self._stored.drawn(follower.files, ask, reading)
             return await self.read(follower, lambda: documents.statistics(query, ask.spellings), peer)
         slots = self._accept(peer, follower, ask.slot_bits, ask.slots)
         agreement = self._agreement(slots, ask.slot_bits)

@@ -6,8 +6,9 @@ who can tell which of them is right.
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 
 from msgspec import structs
@@ -26,7 +27,10 @@ MOST_SLOTS = 2  # of one question
 AT_ONCE = 16  # documents read between two turns of the event loop, some ms
 _IN_MEMORY = IndexConfig(engine="memory")
 
+ID_BYTES = 20
+
 ReadStored = Callable[[Sequence[DocumentId]], Sequence[DocumentChange]]
+Reading = Callable[[Callable[[], list[DocumentId]]], Awaitable[list[DocumentId]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +82,17 @@ class StoredAnswers:
     def __init__(self, overlay: Overlay, read: ReadStored) -> None:
         self._overlay, self._read = overlay, read
 
-    async def drawn(self, files: IndexFiles, ask: AskStatistics) -> StoredDocuments:
-        """Draw some documents of each of the first slots asked for. Nobody else can tell which, as the draw follows from
-        this node's id and the query."""
-        me, slots = self._overlay.view.node_id, self._slots(ask.slots, ask.slot_bits)
-        first = sha256(me + ask.query.encode("utf-8", "surrogatepass")).digest()[: len(me)]
-        ids = [id_ for slot in slots for id_ in files.draw(slot, ask.slot_bits, DRAWN, first)]
-        return await self._documents(files, ids, slots, ask.slot_bits)
+    async def drawn(self, files: IndexFiles, ask: AskStatistics, reading: Reading) -> StoredDocuments:
+        """Draw some documents of each of the first slots asked for, on a thread by `reading`. Which they are follows
+        from this node's id and the query. A slot whose documents cannot be drawn yet is left out."""
+        slots, first = self._slots(ask.slots, ask.slot_bits), sha256(self._overlay.view.node_id + ask.query.encode())
+        found = {
+            slot: await reading(partial(files.draw, slot, ask.slot_bits, DRAWN, first.digest()[:ID_BYTES]))
+            for slot in slots
+        }
+        documents, _, _ = files.totals.columns(slots, ask.slot_bits)
+        drawn = tuple(slot for slot, known in zip(slots, documents, strict=True) if found[slot] or not known)
+        return await self._documents(files, [id_ for slot in drawn for id_ in found[slot]], drawn, ask.slot_bits)
 
     async def named(self, files: IndexFiles, ask: AskBest) -> StoredDocuments:
         """Read the documents that a question names."""

@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,10 @@ class ListFeed:
         found = [newest[id_] for id_ in dict.fromkeys(change.id for change in batch)]
         return found, self.incarnation + str(start + len(batch)).encode() if batch else cursor
 
+    def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
+        newest = {change.id: change for change in self.log}
+        return [newest[id_] for id_ in ids]
+
     def lag(self, cursor: bytes) -> int:
         return len(self.log) - int(cursor[1:] or b"0")
 
@@ -98,6 +102,7 @@ class Network:
         self.slow_s: dict[NodeId, float] = {}  # how long a peer takes to answer
         self.behind: set[NodeId] = set()
         self.vanished: frozenset[NodeId] = frozenset()
+        self.stored_only: dict[NodeId, Collection[Slot]] = {}  # what each announces to store and not to index
         self.lies: dict[NodeId, Callable[[Message], Message]] = {}
         self.asked: list[tuple[NodeId, str]] = []
         self.before: Callable[[NodeId, Message], None] = lambda peer, message: None
@@ -174,6 +179,20 @@ class FakeOverlay:
         return [self.ready(Slot(number)) for number in range(1 << self.strategy.slot_bits)]
 
     owners_by_slot = ready_by_slot
+
+    def answering(self, slot: Slot) -> tuple[NodeId, ...]:
+        return tuple(peer for peer in self.ready(slot) if slot not in self._network.stored_only.get(peer, ()))
+
+    def answering_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
+        return [self.answering(Slot(number)) for number in range(1 << self.strategy.slot_bits)]
+
+    def is_ready(self, peer: NodeId, slot: Slot) -> bool:
+        return peer in self.ready(slot)
+
+    candidates = owners
+
+    def kept(self) -> frozenset[Slot]:
+        return frozenset()
 
     def owned(self) -> frozenset[Slot]:
         return frozenset(slot for slot, peers in self._network.ready.items() if self._id in peers)
