@@ -125,13 +125,17 @@ class LightOverlay:
         """Return who owns a slot."""
         return self._network.owners[slot]
 
-    ready = answering = owners
+    def ready(self, slot: Slot, *, answering: bool = False) -> tuple[NodeId, ...]:
+        """Return who owns a slot."""
+        return self._network.owners[slot]
 
     def owners_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
         """Return the owners of every slot."""
         return self._network.owners
 
-    ready_by_slot = answering_by_slot = owners_by_slot
+    def ready_by_slot(self, *, answering: bool = False) -> Sequence[tuple[NodeId, ...]]:
+        """Return the owners of every slot."""
+        return self._network.owners
 
     def agree(self, slots: Sequence[Slot]) -> Agreement:
         """Say that all copies of some slots are alike."""

@@ -105,18 +105,12 @@ class View(Protocol):
         """Return the members that do not count, in a network of few, because they said farewell; this node may be
         one."""
 
-    def ready(self, slot: Slot) -> tuple[NodeId, ...]:
+    def ready(self, slot: Slot, *, answering: bool = False) -> tuple[NodeId, ...]:
         """Return the live candidates, this node among them, that announce the slot as reconciled and serve reads from
-        it."""
+        it; `answering`: those alone that index it, too."""
 
-    def ready_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
+    def ready_by_slot(self, *, answering: bool = False) -> Sequence[tuple[NodeId, ...]]:
         """Return `ready` of every slot, by its number; the same object until one changes."""
-
-    def answering(self, slot: Slot) -> tuple[NodeId, ...]:
-        """Return those of `ready` that index the slot and answer queries for it."""
-
-    def answering_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
-        """Return `answering` of every slot, by its number; the same object until one changes."""
 
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
         """Tell whether a live peer, or this node, announces the slot; a former owner may be no candidate."""
@@ -168,8 +162,8 @@ class Overlay(Protocol):
     def announce(
         self, ready: frozenset[Slot], due: int, load: Load | None = None, stored_only: frozenset[Slot] = frozenset()
     ) -> None:
-        """Announce in the next heartbeats for which slots this node is ready, how many URLs are due here, how busy the
-        machine is (None: as before), and which of the slots it does not index."""
+        """Announce in the next heartbeats for which slots this node is ready, and which of them it does not index. Also
+        how many URLs are due here, and how busy the machine is (None: as before)."""
 
     def compared(self, peers: frozenset[NodeId]) -> None:
         """Say with which live members all copies here have been compared since the start."""

@@ -278,7 +278,9 @@ class HitAudit:
         view, others = self._overlay.view, frozenset(without) | self._audit.refuted()
         if view.strategy.slot_bits != given.asked.slot_bits:
             return []
-        ready = {slot: [peer for peer in view.answering(slot) if peer not in others] for slot in sorted(slots)}
+        ready = {
+            slot: [peer for peer in view.ready(slot, answering=True) if peer not in others] for slot in sorted(slots)
+        }
         return await self._ask_of(given, {slot: peers for slot, peers in ready.items() if peers})
 
     async def _ask_of(self, given: _Given, ready: Ready) -> list[Testimony]:

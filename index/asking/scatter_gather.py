@@ -199,7 +199,7 @@ class _GatherRun(Generic[A]):
 
 def stored_only(view: View, slots: Iterable[Slot], without: Collection[NodeId]) -> dict[Slot, Sequence[NodeId]]:
     """Return of each of some slots who stores it and does not index it, slots without anybody left out."""
-    answering, found = view.answering_by_slot(), dict[Slot, Sequence[NodeId]]()
+    answering, found = view.ready_by_slot(answering=True), dict[Slot, Sequence[NodeId]]()
     for slot in sorted(slots):
         silent = {*answering[slot], *without}
         if peers := [peer for peer in view.ready(slot) if peer not in silent]:

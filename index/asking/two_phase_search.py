@@ -53,7 +53,7 @@ class TwoPhaseSearch:
     ) -> SearchOutcome:
         """Ask for the statistics of every slot that somebody is ready for, until the steady instant `until`."""
         view = self._overlay.view
-        by_slot, refuted = view.answering_by_slot(), self._audit.refuted()
+        by_slot, refuted = view.ready_by_slot(answering=True), self._audit.refuted()
         ready = _ready_for(cast(Sequence[Slot], range(len(by_slot))), by_slot, refuted)
         question, from_store = (_statistics_question(asked, len(by_slot), each) for each in (False, True))
 
@@ -120,7 +120,7 @@ class TwoPhaseSearch:
 
     async def own(self, asked: PeerQuery, k: int, per_host: int, until: float) -> SearchOutcome:
         """Find the best of this node's own slots, by their own statistics; no peer is asked."""
-        me, by_slot = self._overlay.view.node_id, self._overlay.view.answering_by_slot()
+        me, by_slot = self._overlay.view.node_id, self._overlay.view.ready_by_slot(answering=True)
         ready: dict[Slot, Sequence[NodeId]] = {
             Slot(slot): (me,) if me in peers else () for slot, peers in enumerate(by_slot)
         }
@@ -150,14 +150,14 @@ class TwoPhaseSearch:
 
     def _ready(self, slots: Sequence[Slot], outcome: SearchOutcome) -> Ready:
         """The peers to ask for each of these slots: none that just failed, where there is another."""
-        now = self._overlay.view.answering_by_slot()  # who became ready meanwhile may be asked too
+        now = self._overlay.view.ready_by_slot(answering=True)  # who became ready meanwhile may be asked too
         return _ready_for(slots, now if len(now) == outcome.slots else outcome.ready, outcome.shunned)
 
     def _left(self, asked: Ready, answered: frozenset[Slot], slot_count: int) -> Ready:
         """Return the slots of `asked` that nobody answered, each with further peers: those ready by now, and its
         owners. The peers that were asked may all have just handed the slot over. Refuted peers are left out."""
         view, refuted = self._overlay.view, self._audit.refuted()
-        now = view.answering_by_slot()
+        now = view.ready_by_slot(answering=True)
         open_ = sorted(slot for slot in asked.keys() - answered if asked[slot]) if len(now) == slot_count else ()
         others = {slot: dict.fromkeys((*now[slot], *view.owners(slot))) for slot in open_}
         left = {slot: [p for p in others[slot] if p not in asked[slot] and p not in refuted] for slot in open_}

@@ -23,8 +23,8 @@ class IndexDuty:
         self._lacking_since: dict[Slot, float] = {}  # too few others answer
         self._spare_since: dict[Slot, float] = {}  # enough others do
 
-    def look(self, view: View, now: float, begun: Collection[Slot]) -> IndexedSlots:
-        """Return what to index from the steady instant `now` on. `begun`: slots of which any document is indexed here."""
+    def refresh(self, view: View, now: float, begun: Collection[Slot]) -> IndexedSlots:
+        """Return what to index from the steady instant `now` on. `begun`: slots of which anything is indexed here."""
         strategy, bits = view.strategy, view.strategy.slot_bits
         if strategy.index_copies >= strategy.replicas:
             self._indexed = None
@@ -43,7 +43,7 @@ class IndexDuty:
         me, copies = view.node_id, view.strategy.index_copies
         if me in view.owners(slot)[:copies]:
             return True
-        others = [peer for peer in view.answering(slot) if peer != me]
+        others = [peer for peer in view.ready(slot, answering=True) if peer != me]
         if self._indexed is not None and slot in self._indexed:
             if len(others) < copies:
                 self._spare_since.pop(slot, None)

@@ -248,8 +248,8 @@ class IndexFollower:
         self._cursor = self.files.cursor
 
     async def _wait(self) -> None:
-        """Wait for a change, for other slots to index, or for trouble that a reader met; meanwhile, once a day, all files
-        are checked."""
+        """Wait for a change, for other slots to index, or for trouble that a reader met. Once a day all files are
+        checked meanwhile."""
         loop, indexed = asyncio.get_running_loop(), self._indexed()
         if loop.time() >= self._checked_at:
             self._checked_at = loop.time() + CHECK_EVERY_S

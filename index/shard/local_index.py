@@ -196,7 +196,7 @@ class LocalIndex:
         """Begin the indexes that the known strategies need, and delete those that none needs any more: never before the
         one in force can answer."""
         begun = [slot for slot, totals in self.totals_by_slot().items() if any(totals.lengths)]
-        self._indexed = self._duty.look(self._overlay.view, asyncio.get_running_loop().time(), begun)
+        self._indexed = self._duty.refresh(self._overlay.view, asyncio.get_running_loop().time(), begun)
         plan = self.plan
         before = [rules.analyzer for rules in plan.before]
         ahead = known_rules(self._overlay.view.coming_strategies())

@@ -102,7 +102,7 @@ class QuestionServer:
         if not follower.is_answering or (follower.is_beside and follower.is_stuck):
             return []
         known = cast(list[Slot], sorted({slot for slot in slots if slot < 1 << slot_bits}))
-        me, ready = self._overlay.view.node_id, self._overlay.view.answering_by_slot()
+        me, ready = self._overlay.view.node_id, self._overlay.view.ready_by_slot(answering=True)
         if len(ready) == 1 << slot_bits:
             return [slot for slot in known if me in ready[slot]]
         return [slot for slot in known if self._answers(slot, slot_bits, bits)]
@@ -111,8 +111,8 @@ class QuestionServer:
         """Whether this node, which counts 2**bits slots, answers for all of a slot of 2**slot_bits."""
         view = self._overlay.view
         if slot_bits > bits:
-            return view.node_id in view.answering(Slot(slot >> (slot_bits - bits)))
-        return all(view.node_id in view.answering(part) for part in resize_inside({slot}, slot_bits, bits))
+            return view.node_id in view.ready(Slot(slot >> (slot_bits - bits)), answering=True)
+        return all(view.node_id in view.ready(part, answering=True) for part in resize_inside({slot}, slot_bits, bits))
 
     async def read(self, follower: IndexFollower, work: Callable[[], _Result], peer: NodeId | None = None) -> _Result:
         """Do work for a peer (None: this node) on a reading thread of an index; raises BadMessage where too much waits,

@@ -104,7 +104,7 @@ class StoredAnswers:
         view = self._overlay.view
         if view.strategy.slot_bits != slot_bits:
             return ()
-        me, ready, answering = view.node_id, view.ready_by_slot(), view.answering_by_slot()
+        me, ready, answering = view.node_id, view.ready_by_slot(), view.ready_by_slot(answering=True)
         known = (Slot(slot) for slot in sorted(set(slots)) if slot < len(ready))
         return tuple(slot for slot in known if me in ready[slot] and me not in answering[slot])[:MOST_SLOTS]
 

@@ -172,19 +172,14 @@ class FakeOverlay:
         level = tuple(sum((peer not in self._network.behind) << n for n, peer in enumerate(team)) for team in teams)
         return Agreement(self.strategy.version, owners_digest(self.owners_by_slot(), slots), level)
 
-    def ready(self, slot: Slot) -> tuple[NodeId, ...]:
-        return tuple(self._network.ready.get(slot, ()))
+    def ready(self, slot: Slot, *, answering: bool = False) -> tuple[NodeId, ...]:
+        silent = {peer for peer, slots in self._network.stored_only.items() if answering and slot in slots}
+        return tuple(peer for peer in self._network.ready.get(slot, ()) if peer not in silent)
 
-    def ready_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
-        return [self.ready(Slot(number)) for number in range(1 << self.strategy.slot_bits)]
+    def ready_by_slot(self, *, answering: bool = False) -> Sequence[tuple[NodeId, ...]]:
+        return [self.ready(Slot(number), answering=answering) for number in range(1 << self.strategy.slot_bits)]
 
     owners_by_slot = ready_by_slot
-
-    def answering(self, slot: Slot) -> tuple[NodeId, ...]:
-        return tuple(peer for peer in self.ready(slot) if slot not in self._network.stored_only.get(peer, ()))
-
-    def answering_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
-        return [self.answering(Slot(number)) for number in range(1 << self.strategy.slot_bits)]
 
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
         return peer in self.ready(slot)

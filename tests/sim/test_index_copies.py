@@ -15,8 +15,8 @@ WHOLE_WITHIN_S = 90.0
 
 
 def answering(world: World) -> list[set[NodeId]]:
-    """Who answers for each slot, as the first node hears."""
-    return [{*peers} for peers in world.running()[0].overlay.view.answering_by_slot()]
+    """List by slot the nodes that answer, as the first node hears."""
+    return [{*peers} for peers in world.running()[0].overlay.view.ready_by_slot(answering=True)]
 
 
 def indexed(world: World) -> int:
