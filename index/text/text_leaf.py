@@ -7,7 +7,7 @@ decides by the tables that are made here alone: it asks Python for every chunk t
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from functools import cached_property
 from types import ModuleType
@@ -50,6 +50,7 @@ class TextLeaf:
         self.tables_of = module.tables_of  # see forward_index.py
         self.columns_of = module.columns_of  # see sketch.py
         self.sift_chunks = module.sift_chunks  # see surfaces.py
+        self.written_lines = module.written_lines  # see tantivy_documents.py
 
     @cached_property
     def _cutter(self) -> "Cutter":
@@ -62,6 +63,10 @@ class TextLeaf:
         """Do what `field_terms.cut_lines` does."""
         with self._turn:
             return self._cutter.cut(lines, limits, stem_class)
+
+    def characters_in(self, said: str, written: Callable[[int], str]) -> list[str]:
+        """Do what `tags.sift_characters` does."""
+        return self._cutter.characters_in(said.encode("utf-8", "replace"), written)
 
     def forget(self) -> None:
         """Forget all terms; they are found again."""
