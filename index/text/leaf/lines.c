@@ -3,7 +3,6 @@
 
 enum { FIRST_BYTES = 1 << 12 };
 
-
 typedef struct {
     const char *bytes;
     uint32_t size;
@@ -22,24 +21,29 @@ typedef struct {
     Text text;
 } Lines;
 
-static int put(Text *text, const char *bytes, size_t size)
+static int make_text_room(Text *text, size_t size)
 {
-    if (text->room - text->size < size) {
-        size_t room = 2 * (text->room + size) + FIRST_BYTES;
-        char *found = realloc(text->at, room);
-        if (!found) {
-            PyErr_NoMemory();
-            return -1;
-        }
-        text->at = found;
-        text->room = room;
+    if (text->room - text->size >= size)
+        return 0;
+    size_t room = 2 * (text->room + size) + FIRST_BYTES;
+    char *found = realloc(text->at, room);
+    if (!found) {
+        PyErr_NoMemory();
+        return -1;
     }
-    memcpy(text->at + text->size, bytes, size);
-    text->size += size;
+    text->at = found;
+    text->room = room;
     return 0;
 }
 
-static int put_word(Text *text, Word word) { return put(text, word.bytes, word.size); }
+/* Put something where there is room for it. */
+static void put(Text *text, const char *bytes, size_t size)
+{
+    memcpy(text->at + text->size, bytes, size);
+    text->size += size;
+}
+
+static void put_word(Text *text, const Word *word) { put(text, word->bytes, word->size); }
 
 static int is_number(const char *bytes, size_t size)
 {
@@ -62,32 +66,46 @@ static int read_word(PyObject *from, Word *word)
 
 static int put_terms(Lines *lines, size_t start, size_t end)
 {
-    lines->text.size = 0;
+    Text *text = &lines->text;
+    size_t size = 0;
+    for (size_t each = start; each < end; each++)
+        size += lines->words[lines->places[each]].size + lines->mark.size + 1;
+    text->size = 0;
+    if (make_text_room(text, size))
+        return -1;
     for (size_t each = start; each < end; each++) {
-        if ((each > start && put(&lines->text, " ", 1)) || put_word(&lines->text, lines->words[lines->places[each]])
-            || put_word(&lines->text, lines->mark))
-            return -1;
+        if (each > start)
+            text->at[text->size++] = ' ';
+        put_word(text, &lines->words[lines->places[each]]);
+        if (lines->mark.size)
+            put_word(text, &lines->mark);
     }
     return 0;
 }
 
-static int put_pair(Text *text, Word pair, Word first, Word second)
+static int put_pair(Text *text, const char *gap, const Word *pair, const Word *first, const Word *second)
 {
-    return put_word(text, pair) || put_word(text, first) || put(text, ".", 1) || put_word(text, second);
+    if (make_text_room(text, strlen(gap) + pair->size + first->size + 1 + second->size))
+        return -1;
+    put(text, gap, strlen(gap));
+    put_word(text, pair);
+    put_word(text, first);
+    put(text, ".", 1);
+    put_word(text, second);
+    return 0;
 }
 
 /* A dash stands between pairs that are no neighbours. */
 static int put_pairs(Lines *lines, size_t start, size_t end)
 {
-    Text *text = &lines->text;
     size_t before = 0;
-    text->size = 0;
+    lines->text.size = 0;
     for (size_t each = start; each + 1 < end; each++) {
-        Word first = lines->words[lines->places[each]], second = lines->words[lines->places[each + 1]];
-        if (!first.is_number || !second.is_number)
+        const Word *first = &lines->words[lines->places[each]], *second = &lines->words[lines->places[each + 1]];
+        if (!first->is_number || !second->is_number)
             continue;
-        const char *gap = each > before + 1 ? " - " : " ";
-        if ((text->size && put(text, gap, strlen(gap))) || put_pair(text, lines->pair, first, second))
+        const char *gap = !lines->text.size ? "" : each > before + 1 ? " - " : " ";
+        if (put_pair(&lines->text, gap, &lines->pair, first, second))
             return -1;
         before = each;
     }
