@@ -87,8 +87,7 @@ def spaced_letters(texts: Iterable[str]) -> bytes:
 def sift_chunks(spaced: bytes, least: int, most: int) -> tuple[list[str], list[bytes]]:
     """Return the distinct chunks of a text that are words of ASCII, of so many letters, and those that may hold words
     of any other kind. Runs of scripts without spaces are no words, and end them."""
-    chunks = dict.fromkeys((spaced if spaced.isascii() else PLAIN_RUN.sub(" ", spaced.decode()).encode()).split(b" "))
-    chunks.pop(b"", None)
+    chunks = dict.fromkeys((spaced if spaced.isascii() else PLAIN_RUN.sub(" ", spaced.decode()).encode()).split())
     plain = [chunk for chunk in chunks if chunk.isalpha() and least <= len(chunk) <= most]  # all ASCII
     others = [chunk for chunk in chunks if not chunk.isalnum()]  # a digit makes it no word
     return b" ".join(plain).decode().split(), others
