@@ -2,22 +2,14 @@
 
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from benchmarks import web
-from benchmarks.figures import Row, parser_for, show
-from benchmarks.query import nodes, one_index
+from benchmarks.figures import parser_for, show
+from benchmarks.query.parts import PARTS, measured
 from benchmarks.search.extent import Extent
 from node.extras.demo.sample_web import unpack_sample
 
 DOCUMENTS, QUICK_DOCUMENTS = 100_000, 10_000  # of one node
-PARTS: Mapping[str, Callable[[Extent], list[Row]]] = {
-    "nodes": nodes.rows,
-    "node": one_index.rows,
-    "page": lambda extent: web.page_rows(extent.quick),
-    "start": lambda extent: web.start_rows(extent.quick),
-}
 PACKAGES = ("tantivy", "msgspec", "aiohttp", "uvloop", "zstandard", "numpy")
 
 
@@ -33,7 +25,7 @@ def main() -> int:
         if chosen.web is None:
             unpack_sample(Path(folder))
         extent = Extent(web=chosen.web or Path(folder), documents=documents, quick=chosen.quick)
-        found = [each for name in chosen.part or PARTS for each in PARTS[name](extent)]
+        found = measured(chosen.part or list(PARTS), extent)
     show("query", found, PACKAGES, as_json=chosen.json)
     return 0
 

@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType
@@ -22,6 +22,7 @@ from benchmarks.cpu import thread_used_s
 from benchmarks.figures import ROOT
 
 EVERY_S = 0.004
+NO_FILE = "-"  # of this program
 STATISTICS = "AskStatistics"  # the message of a query's first round
 _sent: ContextVar[Counter[str] | None] = ContextVar("sent", default=None)
 
@@ -33,7 +34,8 @@ class Sampler:
     used most since the last one."""
 
     def __init__(self) -> None:
-        self._samples, self._used_s, self._began_s = Counter[str](), 0.0, 0.0
+        self._samples = defaultdict[str, Counter[str]](Counter)  # by kind of thread and chain
+        self._used_s, self._began_s = 0.0, 0.0
         self._before: dict[threading.Thread | None, float] = {}
 
     def toggle(self) -> None:
@@ -46,21 +48,26 @@ class Sampler:
             signal.signal(signal.SIGPROF, self._sample)
             signal.setitimer(signal.ITIMER_PROF, EVERY_S, EVERY_S)
 
-    def seconds(self) -> dict[str, float]:
-        """Return the seconds of processor time by chain."""
-        whole = self._samples.total()
-        return {files: self._used_s * count / whole for files, count in self._samples.items()}
+    def seconds(self) -> Counter[str]:
+        """Return the seconds of processor time by chain. A thread that had come to rest when its sample was taken did
+        what its like do otherwise."""
+        found, each_s = Counter[str](), self._used_s / (sum(map(Counter.total, self._samples.values())) or 1)
+        for samples in self._samples.values():
+            whole, working = samples.total(), samples.total() - samples[NO_FILE]
+            shown = {files: count for files, count in samples.items() if files != NO_FILE or not working}
+            found.update({files: each_s * whole * count / (working or whole) for files, count in shown.items()})
+        return found
 
     def _sample(self, _: int, frame: FrameType | None) -> None:
         used = _used()
         busiest = max(used, key=lambda each: used[each] - self._before.get(each, 0.0))
         self._before = used
-        if busiest is threading.main_thread():
-            self._samples[chain(frame)] += 1
-        elif busiest is not None:
-            self._samples[chain(sys._current_frames().get(busiest.ident or 0))] += 1
-        else:
-            self._samples[""] += 1
+        if busiest is None:
+            self._samples[""][""] += 1
+            return
+        is_main = busiest is threading.main_thread()
+        files = chain(frame if is_main else sys._current_frames().get(busiest.ident or 0))
+        self._samples[busiest.name.rstrip("_0123456789")][files] += 1
 
 
 def _used() -> dict[threading.Thread | None, float]:
@@ -79,7 +86,7 @@ def chain(frame: FrameType | None) -> str:
         if file.startswith(root) and "site-packages" not in file:  # .venv lies in the checkout
             found[file.removeprefix(root)] = None
         frame = frame.f_back
-    return ";".join(found) or "-"
+    return ";".join(found) or NO_FILE
 
 
 def count_queries() -> dict[str, Any]:
