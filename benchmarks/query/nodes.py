@@ -37,8 +37,8 @@ AGAIN_CLIENTS = 8
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Says how much is measured. `before`: queries until nodes know each other's answers, of which the first 50 of each
-    peer are asked of others, too; `idle_s` and `load_s`: seconds of each look and of each number of clients."""
+    """Says how much is measured. `before`: queries that are not timed, since the first 50 answers of each peer are
+    compared with others'. `idle_s` and `load_s`: seconds of each look, and of each number of clients."""
 
     pages: int
     later: int

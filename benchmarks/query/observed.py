@@ -2,9 +2,9 @@
 
     python -m benchmarks.query.observed REPORT ARGUMENTS…
 
-runs `dse-node ARGUMENTS…`. At each SIGUSR1 it writes the file REPORT, a JSON object: the queries that were begun here,
-how many of them asked no peer for statistics, the messages that they sent, and the seconds of processor time by chain
-of files. It takes samples from SIGUSR2 to the next.
+runs `dse-node ARGUMENTS…`. At each SIGUSR1 it writes the file REPORT, a JSON object. That has the queries that were
+begun here, how many of them asked no peer for statistics, and the messages that they sent. It has the seconds of
+processor time by chain of files, too. Samples are taken from SIGUSR2 to the next.
 """
 
 import json
