@@ -1,7 +1,7 @@
 """Times queries over made-up documents of real lines: the processor's time of the whole process, and the wall's.
 
 Each query is asked once, so that no cache answers. Documents are put together from lines of the pages of --web, drawn
-at random, in the lengths of those pages. Titles are those of the pages; natural questions have stop words around words of them.
+at random, in the lengths of those pages. Titles are the pages' own; natural questions add stop words to their words.
 """
 
 import random
