@@ -11,6 +11,7 @@ from benchmarks.query.caller import Reply, calling, search_path
 CLIENTS = (1, 2, 4, 8, 16, 32)
 POOL = 400  # connections, of which an overload takes one for each query under way
 REFUSALS = (429, 503)
+REFUSED_S = 0.25  # until a client asks again
 
 
 @dataclass(slots=True)
@@ -48,13 +49,15 @@ def percentile(values: Sequence[float], percent: int) -> float:
 
 
 async def together(port: int, queries: Iterator[str], clients: int, for_s: float) -> Load:
-    """Let so many clients ask, each one query after the other, for so long."""
+    """Let so many clients ask, each one query after the other, for so long; whoever is refused waits a moment."""
     found, began = Load(), time.perf_counter()
 
     async def client() -> None:
         async with calling(port) as caller:
             while time.perf_counter() - began < for_s:
-                found.replies.append(await caller.get(search_path(next(queries))))
+                found.replies.append(reply := await caller.get(search_path(next(queries))))
+                if not reply.is_answer:
+                    await asyncio.sleep(REFUSED_S)
 
     async with asyncio.TaskGroup() as tasks:
         for _ in range(clients):
