@@ -12,7 +12,7 @@ from pathlib import Path
 
 import zstandard
 
-from benchmarks.search.speed import made_up
+from benchmarks.query.one_index import made_up
 from benchmarks.search.web_pages import read_web
 from index.text import forward_index
 

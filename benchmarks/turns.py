@@ -3,7 +3,8 @@
     python -m benchmarks.turns COMMIT [--rounds N] BENCHMARK [ARGUMENTS…]
 
 for example `python -m benchmarks.turns d26fdaba crawl --quick --part ratio`. The other commit is checked out beside,
-and removed at the end. Each commit runs with its own benchmark, and both with the libraries of this environment. A turn
+its leaves compiled where it has any, and removed at the end. Each commit runs with its own benchmark, or with that of
+this checkout where it has none of that name, and both with the libraries of this environment. A turn
 is one run of each, so that a machine that slows down slows both. A figure counts where both have a row of its name:
 the name of a row ends at its first bracket, since numbers in brackets may differ.
 """
@@ -16,12 +17,19 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import copytree
 from statistics import median
 
 from benchmarks.figures import ROOT, Row, row, show
 
 ROUNDS = 3
 WITHIN_S = 1800.0  # for one run
+COMPILE = """
+from pathlib import Path
+from hatch_build import ROOMS, compile_leaf
+for room in ROOMS:
+    compile_leaf(Path.cwd(), room, Path.cwd() / room)
+"""
 
 Figures = Mapping[str, tuple[float, str]]  # of a run, by the rows' names: value and unit
 
@@ -35,6 +43,7 @@ def main() -> int:
     parser.add_argument("benchmark", help="its name: crawl is benchmarks.crawl")
     chosen, arguments = parser.parse_known_args()
     with checked_out(chosen.commit) as tree:
+        complete(tree, chosen.benchmark)
         turns = [
             (figures_of(ROOT, chosen.benchmark, arguments), figures_of(tree, chosen.benchmark, arguments))
             for _ in range(chosen.rounds)
@@ -53,6 +62,17 @@ def checked_out(commit: str) -> Iterator[Path]:
             yield tree
         finally:
             _git("worktree", "remove", "--force", str(tree))
+
+
+def complete(tree: Path, benchmark: str) -> None:
+    """Compile a checkout's leaves, as an install does, and give it this checkout's benchmarks where it lacks one."""
+    if (tree / "hatch_build.py").is_file():
+        done = subprocess.run([sys.executable, "-c", COMPILE], cwd=tree, capture_output=True, text=True)
+        if done.returncode:
+            print(f"the other commit goes without its leaves: {done.stderr[-200:]}", file=sys.stderr)
+    place = tree / "benchmarks" / benchmark.replace(".", "/")
+    if not place.is_dir() and not place.with_suffix(".py").is_file():
+        copytree(ROOT / "benchmarks", tree / "benchmarks", dirs_exist_ok=True)
 
 
 def figures_of(tree: Path, benchmark: str, arguments: Sequence[str]) -> Figures:

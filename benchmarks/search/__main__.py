@@ -8,14 +8,12 @@ from pathlib import Path
 from benchmarks.figures import Row, parser_for, show
 from benchmarks.search import (
     analysing,
-    five_nodes,
     joined_words,
     known_items,
     misspellings,
     near_duplicates,
     other_script,
     site_names,
-    speed,
     typed,
     word_forms,
 )
@@ -32,8 +30,6 @@ PARTS = {
     "forms": word_forms,
     "spelling": misspellings,
     "copies": near_duplicates,
-    "speed": speed,
-    "nodes": five_nodes,
     "analysing": analysing,
 }
 PACKAGES = ("tantivy", "bm25s", "whoosh-reloaded", "PyStemmer", "opencc", "numpy")
@@ -41,18 +37,17 @@ PACKAGES = ("tantivy", "bm25s", "whoosh-reloaded", "PyStemmer", "opencc", "numpy
 
 def main() -> int:
     """Run the benchmark; return 0 whether goals are met or not."""
-    parser = parser_for("how good and how fast answers are")
+    parser = parser_for("how good answers are")
     parser.add_argument("--part", choices=PARTS, action="append", help="these rows alone; may be repeated")
     parser.add_argument("--judged", type=Path, metavar="DIR", help="folder of judged sets, or of one")
     parser.add_argument("--web", type=Path, metavar="DIR", help="one subfolder of pages per host; else the sample")
     parser.add_argument("--engine", default="tantivy", choices=["tantivy", "whoosh", "memory"])
-    parser.add_argument("--documents", type=int, default=10_000, metavar="N", help="of the speed part")
     chosen: Namespace = parser.parse_args()
     found: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         if chosen.web is None:
             unpack_sample(Path(folder))
-        extent = Extent(chosen.judged, chosen.web or Path(folder), chosen.engine, chosen.documents, chosen.quick)
+        extent = Extent(chosen.judged, chosen.web or Path(folder), chosen.engine, quick=chosen.quick)
         for name in chosen.part or PARTS:
             found += PARTS[name].rows(extent)
     show("search", found, PACKAGES, as_json=chosen.json, spread=SPREAD)

@@ -13,8 +13,8 @@ from itertools import count
 from pathlib import Path
 
 from benchmarks.figures import Row, row
+from benchmarks.query.timing import run_as_node, timed
 from benchmarks.search.one_node import OneNode, one_node
-from benchmarks.search.timing import run_as_node, timed
 from benchmarks.search.web_pages import WebPage, read_page, read_web
 from index import Text
 from node.extras.demo.sample_web import unpack_sample

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.figures import row
-from benchmarks.search import analysing, five_nodes, speed
+from benchmarks.search import analysing
 from benchmarks.search import known_items as known_part
 from benchmarks.search import site_names as names_part
 from benchmarks.search.__main__ import main
@@ -195,31 +195,9 @@ def test_word_forms_of_twelve_languages_are_there() -> None:
     assert sum(len(each) for code, each in pairs.items() if code != "en-irregular") >= 500
 
 
-@pytest.mark.prove
-def test_queries_are_timed(tmp_path: Path) -> None:
-    extent = Extent(web=web_of(tmp_path), documents=50, quick=True)
-    found = {row.what: row.ours for row in speed.rows(extent)}
-    assert found["speed over so many documents"] == 50
-    assert 0 < found["typed query, CPU p50"] <= found["typed query, CPU p95"]
-    words = "clients", "remembered", "indexed /", "deleted", "second page"
-    loaded = [what for what in found if any(word in what for word in words)]
-    assert len(loaded) == 7 and all(found[what] > 0 for what in loaded)
-    assert found["opening the index and the first query"] > 0 and found["forward records"] > 0
-
-
 def test_indexing_a_page_is_timed(tmp_path: Path) -> None:
     [found] = analysing.rows(Extent(web=web_of(tmp_path), quick=True))
     assert found.ours > 0
-
-
-def test_the_web_of_five_nodes_says_what_its_documents_do(tmp_path: Path) -> None:
-    texts = speed.made_up(read_web(web_of(tmp_path / "few")), 30, random.Random(1))
-    (served := tmp_path / "served").mkdir()
-    five_nodes.write_sites(served, texts)
-    pages = {page.url: page.found for page in read_web(served)}
-    assert [pages[text.url].title for text in texts] == [text.title.strip() for text in texts]
-    linked = {link.url for url, found in pages.items() if url.endswith("/") for link in found.links}
-    assert linked == {text.url for text in texts}
 
 
 async def test_the_node_that_is_asked_sees_its_slots_as_a_node_of_a_network_does() -> None:

@@ -1,4 +1,4 @@
-"""Times queries while other things go on: pages are indexed, many ask at once, a fifth of all documents is gone.
+"""Times queries of one node while its index changes: pages are indexed, a fifth of all documents is gone.
 
 All of it happens in one process, without HTTP: what a server of pages adds is not measured here.
 """
@@ -7,24 +7,18 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Sequence
-from statistics import mean, median, quantiles
+from statistics import median, quantiles
 from urllib.parse import urlsplit
 
-import msgspec
-
 from benchmarks.figures import Row, row
-from benchmarks.search.goals import AFTER_DELETIONS, CACHED_PER_S, CLIENTS_P95_MS, CLIENTS_PER_S, WHILE_INDEXING
+from benchmarks.query.goals import AFTER_DELETIONS, WHILE_INDEXING
+from benchmarks.query.timing import TimedQueries, timed
 from benchmarks.search.one_node import OneNode
-from benchmarks.search.quiet_network import RULES
-from benchmarks.search.timing import TimedQueries, timed
-from index import DocumentChange, SearchRequest, Text
+from index import DocumentChange, Text
 from index.text.site_host import front_name
-from node.service.query_desk import AnswerCache
 
-CLIENTS = 16
 INDEXED_PER_S = 100
 DELETED_OF = 5  # documents one
-CACHED_ASKS = 20_000
 PAGES = 20  # times the first and the second are asked for
 
 
@@ -42,44 +36,6 @@ async def loaded_rows(
     after, goal = await timed(node, queries), AFTER_DELETIONS if has_goals else None
     what = "typed query, CPU p50, a fifth deleted / none"
     return [*out, row(what, [median(after.cpu_ms) / median(found.cpu_ms)], "×", goal=goal)]
-
-
-async def client_rows(node: OneNode, queries: Sequence[str], found: TimedQueries, has_goals: bool) -> list[Row]:
-    """Return the rows of clients that ask all queries once, each one after the other, and of answers remembered.
-    `found`: what other such queries took, one after the other."""
-    waited: list[float] = []
-    left = list(queries)
-
-    async def client() -> None:
-        while left:
-            began = time.perf_counter()
-            msgspec.json.encode(await node.ask(left.pop()))
-            waited.append((time.perf_counter() - began) * 1000)
-
-    began, used = time.perf_counter(), time.process_time()
-    async with asyncio.TaskGroup() as tasks:
-        for number in range(CLIENTS):
-            tasks.create_task(client(), name=f"client-{number}")
-    rate, p95 = len(queries) / (time.perf_counter() - began), quantiles(waited, n=20)[18]
-    cpu_ms = (time.process_time() - used) * 1000 / len(queries)
-    goals = (CLIENTS_PER_S, CLIENTS_P95_MS, CACHED_PER_S) if has_goals else (None, None, None)
-    return [
-        row(f"distinct queries of {CLIENTS} clients", [rate], "/s", goal=goals[0], at_least=True),
-        row(f"wait of {CLIENTS} clients, p95", [p95], "ms", goal=goals[1]),
-        row(f"CPU of a query, {CLIENTS} clients / one", [cpu_ms / mean(found.cpu_ms)], "×"),
-        row("answers remembered", [await cached_per_s(node, queries)], "/s", goal=goals[2], at_least=True),
-    ]
-
-
-async def cached_per_s(node: OneNode, queries: Sequence[str]) -> float:
-    """Return how many remembered answers a second are made JSON."""
-    cache, asked = AnswerCache(), [SearchRequest(words, 10) for words in queries[:100]]
-    for request in asked:
-        cache.put(request, await node.ask(request.text), 0.0, RULES.version)
-    began = time.perf_counter()
-    for number in range(CACHED_ASKS):
-        msgspec.json.encode(cache.get(asked[number % len(asked)], 0.5, RULES.version))
-    return CACHED_ASKS / (time.perf_counter() - began)
 
 
 async def next_page_rows(node: OneNode) -> list[Row]:

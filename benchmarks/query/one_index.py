@@ -1,7 +1,7 @@
 """Times queries over made-up documents of real lines: the processor's time of the whole process, and the wall's.
 
 Each query is asked once, so that no cache answers. Documents are put together from lines of the pages of --web, drawn
-at random, in the lengths of those pages; typed queries are their titles, natural questions have stop words around them.
+at random, in the lengths of those pages. Titles are the pages' own; natural questions add stop words to their words.
 """
 
 import random
@@ -11,13 +11,13 @@ from pathlib import Path
 from statistics import quantiles
 
 from benchmarks.figures import Row, row
-from benchmarks.search.cold_start import cold_rows
+from benchmarks.query.cold_start import cold_rows
+from benchmarks.query.goals import CPU_DOCUMENTS, FORWARD_MB, NATURAL_CPU_MS, TYPED_CPU_MS
+from benchmarks.query.timing import TimedQueries, run_as_node, timed
+from benchmarks.query.while_changing import loaded_rows, next_page_rows
 from benchmarks.search.extent import Extent
 from benchmarks.search.figure import left_out
-from benchmarks.search.goals import CPU_DOCUMENTS, FORWARD_MB, NATURAL_CPU_MS, TYPED_CPU_MS
 from benchmarks.search.one_node import one_node
-from benchmarks.search.speed_loaded import client_rows, loaded_rows, next_page_rows
-from benchmarks.search.timing import TimedQueries, run_as_node, timed
 from benchmarks.search.web_pages import WebPage, read_web
 from dht import document_id, placement_key
 from index import Text
@@ -27,7 +27,7 @@ from node.process.memory_upkeep import spare_collector
 QUERIES = 300
 WARM_UP = 20  # queries that are not timed
 MOST_LINES = 60
-QUICK_DOCUMENTS = 1_000
+HOSTS = 600  # of a few hosts most of 256 slots would hold nothing
 MOST_MORE = 10_000  # documents that are indexed while queries are asked: as many as come in 100 s
 NO_GOALS = (None, None)
 QUESTIONS = ("how do I use {} with {}", "what is the best way to get {} from a {}", "why does {} not work in {}")
@@ -35,10 +35,8 @@ QUESTIONS = ("how do I use {} with {}", "what is the best way to get {} from a {
 
 def rows(extent: Extent) -> list[Row]:
     """Return the rows of queries on a quiet node, under load, and by a process that has just begun."""
-    if extent.web is None:
-        return [left_out("speed", "needs --web DIR")]
-    count = min(extent.documents, QUICK_DOCUMENTS) if extent.quick else extent.documents
-    pages, chance = read_web(extent.web), random.Random(1)
+    assert extent.web is not None
+    count, pages, chance = extent.documents, read_web(extent.web), random.Random(1)
     texts, typed, natural = made_up(pages, count, chance), titles(pages, chance), questions(pages, chance)
     more = made_up(pages, min(count, MOST_MORE), chance, first=count)
     most, has_goals = extent.most(QUERIES), count >= CPU_DOCUMENTS
@@ -49,18 +47,20 @@ def rows(extent: Extent) -> list[Row]:
             spare_collector()  # as a node does
             await timed(node, titles(pages, random.Random(2))[:WARM_UP])
             found = await timed(node, typed[:most])
-            out = time_rows("typed query", found, limits[0])
-            out += time_rows("natural question", await timed(node, natural[:most]), limits[1])
+            out = time_rows("one node, a title", found, limits[0])
             out.append(row("documents indexed", [len(texts) / node.built_s], "/s"))
             out.append(row("forward records", [forward_mb(folder)], "MB", goal=FORWARD_MB if has_goals else None))
+            if extent.quick:
+                return out
+            out += time_rows("one node, a natural question", await timed(node, natural[:most]), limits[1])
             out += await next_page_rows(node)
-            out += await client_rows(node, typed[most : 2 * most] or typed, found, has_goals)
             return out + await loaded_rows(node, typed[:most], found, more, has_goals)
 
     with tempfile.TemporaryDirectory() as path:
         out = run_as_node(measured(Path(path)))
-        out += cold_rows(Path(path), [*texts, *more], typed, extent.engine, has_goals)
-    return [row("speed over so many documents", [float(count)], ""), *out]
+        if not extent.quick:
+            out += cold_rows(Path(path), [*texts, *more], typed, extent.engine, has_goals)
+    return [row("one node, of so many documents", [float(count)], ""), *out]
 
 
 def forward_mb(folder: Path) -> float:
@@ -91,7 +91,7 @@ def made_up(pages: Sequence[WebPage], count: int, chance: random.Random, first: 
         page = chance.choice(pages)
         have = lines[page.found.language]
         body = "\n".join(chance.choices(have, k=min(page.found.text.count("\n") + 1, MOST_LINES)))
-        url, title = f"http://{page.host}/{number}.html", chance.choice(have)[:80]
+        url, title = f"http://site{number % HOSTS}.test/{number}.html", chance.choice(have)[:80]
         version = number.to_bytes(32, "big")
         found = Text(document_id(url), placement_key(url), version, url, title, (), body, page.found.language, 0.0)
         out.append(found)

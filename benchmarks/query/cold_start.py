@@ -1,6 +1,6 @@
 """A process that has just begun: how long its first query takes, and what memory it holds then and later.
 
-`python -m benchmarks.search.cold_start FOLDER ENGINE` opens the index in FOLDER beside the file of its documents, asks
+`python -m benchmarks.query.cold_start FOLDER ENGINE` opens the index in FOLDER beside the file of its documents, asks
 the queries that stand on standard input, one a line, and prints what it saw as JSON.
 """
 
@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.figures import ROOT, Row, row
+from benchmarks.query.goals import FIRST_QUERY_MS, OPEN_MB, USED_MB
+from benchmarks.query.timing import run_as_node
 from benchmarks.search.figure import left_out
-from benchmarks.search.goals import FIRST_QUERY_MS, OPEN_MB, USED_MB
 from benchmarks.search.one_node import node_of
-from benchmarks.search.timing import run_as_node
 from dht import DocumentId, Key
 from index import Text
 
@@ -30,7 +30,7 @@ def cold_rows(folder: Path, texts: Sequence[Text], queries: Sequence[str], engin
     """Return the rows of a process that opens the index in a folder, which holds these texts."""
     write_documents(folder / DOCUMENTS, texts)
     asked = [queries[number % len(queries)] for number in range(ASKED)] if queries else []
-    command = [sys.executable, "-m", "benchmarks.search.cold_start", str(folder), engine]
+    command = [sys.executable, "-m", "benchmarks.query.cold_start", str(folder), engine]
     ended = subprocess.run(command, input="\n".join(asked), capture_output=True, text=True, cwd=ROOT)
     if ended.returncode:
         return [left_out("cold start", ended.stderr.strip().rpartition("\n")[2])]
