@@ -44,12 +44,17 @@ from index.engine.tantivy_queries import silent
 from index.engine.tantivy_scores import ScoredQueries
 from index.engine.tantivy_terms import AskedTerms
 from index.errors import IndexCorrupt, failure_of
+from index.query.collection_statistics import CELL_BITS
 from index.query.leaf import Leaf
 from index.query.parser import Query, QueryGroup, QueryNode
 
 ROUNDING = 1.0001  # tantivy adds up 32-bit floats: 64 leaves err by less than 1e-5
 COUNTED = 1 << 16  # numbers of slots remembered between two commits: those of 4,096 words where slots are 16
 FACETED = 64  # counts by name
+WIDEST = 4  # times as many documents as are wanted may be found, that a search is not narrowed to their slots
+SPARE = 1.2  # times as many as there should be, for slots have not all the same share of what matches
+
+_Hit = tuple[float, tantivy.DocAddress]
 
 
 class TantivyEngine:
@@ -165,11 +170,11 @@ class TantivyEngine:
         if not isinstance(asked, QueryGroup):
             return self._by_slot(searcher, self._matches.of(asked), slot_bits)
         found = searcher.aggregate(self._matches.of(asked), {**by_slot(slot_bits), **SITES})
-        self._remember_sites((asked, self._occupied(slot_bits), slot_bits), found)
+        self._remember_sites((asked, frozenset(self._occupied(slot_bits)), slot_bits), found)
         return slots_in(found, slot_bits)
 
     def site_counts(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Mapping[str, int]:
-        asked = (node, slots & self._occupied(slot_bits), slot_bits)
+        asked = (node, slots.intersection(self._occupied(slot_bits)), slot_bits)
         if (known := self._sited.get(asked)) is not None:
             return known
         with self._failures:
@@ -200,22 +205,42 @@ class TantivyEngine:
         searcher, average = self._searcher, self._average
         scored, is_part = self._scores.of(query, scale, partial(self._counted_as, slot_bits))
         # One more than asked for tells whether anything is left out, and is its bound; to count all would cost more.
-        result: Any = searcher.search(self._within(scored, slots, slot_bits), limit + 1, count=False)
-        hits: list[tuple[float, tantivy.DocAddress]] = result.hits
+        hits = self._best(searcher, scored, slots, slot_bits, limit + 1)
         if average == 0.0:
             means = map(self._scores.mean_length, query.leaves)
             average = self._average = next(filter(None, means), 0.0)
         if len(hits) <= limit and is_part and scale.least <= 0 and not scale.needed:  # what only the boilerplate holds
             rest = tantivy.Query.boolean_query([(Occur.Must, self._matches.of(query.root)), (Occur.MustNot, scored)])
             room = limit + 1 - len(hits)
-            more: Any = searcher.search(self._within(silent(rest), slots, slot_bits), room, count=False)
-            hits = [*hits, *more.hits]
+            hits += self._best(searcher, silent(rest), slots, slot_bits, room)
         raised = ROUNDING * (max(1.0, scale.average / average) if average else 1.0)
         bounds = [score * raised for score, _ in hits]
         places = [place for _, place in hits[:limit]]
         numbers: Any = searcher.fast_field_values("number", places)
         complete, columns = len(hits) <= limit, TantivyColumns(searcher, places, self._failures)
         return Candidates(numbers, bounds[:limit], complete, 0.0 if complete else bounds[limit], columns)
+
+    def _best(
+        self, searcher: tantivy.Searcher, query: tantivy.Query, slots: frozenset[int], slot_bits: int, limit: int
+    ) -> list[_Hit]:
+        """Return the best documents of these slots. A search of all slots takes half the time of one that is narrowed,
+        so more documents are found, and those of other slots are left out; where these are most, it is narrowed."""
+        here = self._occupied(slot_bits)
+        among, wanted = sum(here.values()), sum(here[slot] for slot in slots & here.keys())
+        is_part = wanted < among <= WIDEST * wanted
+        match = query if is_part else self._within(query, slots, slot_bits)
+        asked = int(limit * SPARE * among / wanted) if is_part else limit
+        while True:
+            result: Any = searcher.search(match, asked, count=False)
+            found: list[_Hit] = result.hits
+            if not is_part:
+                return found
+            places, shift = [place for _, place in found], CELL_BITS - slot_bits
+            cells: Any = searcher.fast_field_values("cell", places)
+            inside = [hit for hit, cell in zip(found, cells, strict=True) if cell >> shift in slots]
+            if len(inside) >= limit or len(found) < asked:
+                return inside[:limit]
+            asked *= WIDEST
 
     def _counted_as(self, slot_bits: int, leaf: Leaf) -> int | None:
         """How many documents hold a leaf, where it was counted: the first round of a query does."""
@@ -224,7 +249,7 @@ class TantivyEngine:
 
     def _within(self, query: tantivy.Query, slots: frozenset[int], slot_bits: int) -> tantivy.Query:
         """The query narrowed to these slots, where there are others."""
-        occupied = self._occupied(slot_bits)
+        occupied = self._occupied(slot_bits).keys()
         if occupied <= slots:
             return query
         wanted = tantivy.Query.term_set_query(self._schema, MARK, slot_marks(occupied & slots, slot_bits))
@@ -253,13 +278,13 @@ class TantivyEngine:
         self._scores = ScoredQueries(self._searcher, self._schema, self._asked, self._matches)
         self._faceted: dict[tuple[QueryNode, frozenset[int], int], Facets] = {}
         self._average = 0.0
-        self._filled: dict[int, frozenset[int]] = {}
+        self._filled: dict[int, Mapping[int, int]] = {}
 
-    def _occupied(self, slot_bits: int) -> frozenset[int]:
-        """Slots that hold any document."""
+    def _occupied(self, slot_bits: int) -> Mapping[int, int]:
+        """How many documents each slot holds that holds any."""
         filled = self._filled
         if slot_bits not in filled:
-            filled[slot_bits] = frozenset(self._by_slot(self._searcher, tantivy.Query.all_query(), slot_bits))
+            filled[slot_bits] = self._by_slot(self._searcher, tantivy.Query.all_query(), slot_bits)
         return filled[slot_bits]
 
     def _by_slot(self, searcher: tantivy.Searcher, match: tantivy.Query, slot_bits: int) -> Mapping[int, int]:
