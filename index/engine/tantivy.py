@@ -22,9 +22,10 @@ from tantivy import Occur
 
 from dht import BrokenFile, MachineRefuses
 from index.engine.protocol import Candidates, Facets, IndexEntry, Scale
+from index.engine.slot_counts import ROW, CountMemory, SlotCounts
 from index.engine.tantivy_checksums import check_files
 from index.engine.tantivy_columns import TantivyColumns
-from index.engine.tantivy_counts import FACET_NAMES, SITES, by_slot, facets_in, sites_in, slots_in
+from index.engine.tantivy_counts import FACET_NAMES, HOSTS, MOST_HOSTS, by_slot, facets_in, hosts_in, slots_in
 from index.engine.tantivy_documents import (
     BOILERPLATE,
     MARK,
@@ -46,10 +47,11 @@ from index.engine.tantivy_terms import AskedTerms
 from index.errors import IndexCorrupt, failure_of
 from index.query.collection_statistics import CELL_BITS
 from index.query.leaf import Leaf
-from index.query.parser import Query, QueryGroup, QueryNode
+from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
+from index.text.site_host import name_of_host
 
 ROUNDING = 1.0001  # tantivy adds up 32-bit floats: 64 leaves err by less than 1e-5
-COUNTED = 1 << 16  # numbers of slots remembered between two commits: those of 4,096 words where slots are 16
+COUNTED = 4_096 * (256 + ROW)  # numbers of slots remembered between two commits: of 4,096 words that all 256 slots hold
 FACETED = 64  # counts by name
 WIDEST = 4  # times as many documents as are wanted may be found, that a search is not narrowed to their slots
 SPARE = 1.2  # times as many as there should be, for slots have not all the same share of what matches
@@ -64,7 +66,6 @@ class TantivyEngine:
         self._path, self._failures = path, _Failures(path)
         self._schema = schema_of_documents()
         self._average = 0.0  # tantivy's mean length of the last commit, once somebody needed it
-        self._counted_size = 0  # of `_counted`: its entries, and their numbers of slots
         self._heap_bytes = heap_bytes
         with self._failures:
             if path is not None:
@@ -113,10 +114,10 @@ class TantivyEngine:
             self._open_writer().delete_all_documents()
         self.commit()
 
-    def counts(self, node: QueryNode, slot_bits: int) -> Mapping[int, int]:
+    def counts(self, node: QueryNode, slot_bits: int) -> SlotCounts:
         return self._count(node, slot_bits)
 
-    def word_counts(self, word: str, slot_bits: int) -> Mapping[int, int]:
+    def word_counts(self, word: str, slot_bits: int) -> SlotCounts:
         return self._count(word, slot_bits)
 
     def word_count(self, word: str) -> int:
@@ -153,39 +154,45 @@ class TantivyEngine:
             found: Any = self._searcher.search(match, 1, count=True)
         return int(found.count)
 
-    def _count(self, asked: QueryNode | str, slot_bits: int) -> Mapping[int, int]:
-        searcher, known = self._searcher, self._counted
-        if (found := known.get((asked, slot_bits))) is None:
+    def _count(self, asked: QueryNode | str, slot_bits: int) -> SlotCounts:
+        known, searcher = self._counted, self._searcher
+        if (found := known.find((asked, slot_bits))) is None:
             with self._failures:
                 found = self._counted_anew(searcher, asked, slot_bits)
-            self._counted_size += 1 + len(found)
-            if self._counted_size > COUNTED:
-                known.clear()
-                self._counted_size = 1 + len(found)
-            known[asked, slot_bits] = found
+            known.remember((asked, slot_bits), found)
         return found
 
-    def _counted_anew(self, searcher: tantivy.Searcher, asked: QueryNode | str, slot_bits: int) -> Mapping[int, int]:
-        """Count by slot, and what groups match by site, too: to find it again would cost as much once more."""
+    def _counted_anew(self, searcher: tantivy.Searcher, asked: QueryNode | str, slot_bits: int) -> SlotCounts:
+        """Count by slot, and what groups match by host, too: to find it again would cost as much once more."""
         if not isinstance(asked, QueryGroup):
             return self._by_slot(searcher, self._matches.of(asked), slot_bits)
-        found = searcher.aggregate(self._matches.of(asked), {**by_slot(slot_bits), **SITES})
-        self._remember_sites((asked, frozenset(self._occupied(slot_bits)), slot_bits), found)
+        found = searcher.aggregate(self._matches.of(asked), {**by_slot(slot_bits), **HOSTS})
+        self._remember_hosts(asked, found)
         return slots_in(found, slot_bits)
 
-    def site_counts(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Mapping[str, int]:
-        asked = (node, slots.intersection(self._occupied(slot_bits)), slot_bits)
-        if (known := self._sited.get(asked)) is not None:
-            return known
-        with self._failures:
-            match = self._within(self._matches.of(node), slots, slot_bits)
-            return self._remember_sites(asked, self._searcher.aggregate(match, SITES))
+    def host_counts(
+        self, node: QueryNode, hosts: Sequence[bytes], slots: frozenset[int], slot_bits: int
+    ) -> Sequence[int]:
+        if (by_host := self._hosts.get(node)) is None:
+            with self._failures:
+                by_host = self._remember_hosts(node, self._searcher.aggregate(self._matches.of(node), HOSTS))
+        is_whole = self._occupied(slot_bits).keys() <= slots
 
-    def _remember_sites(self, asked: tuple[QueryNode, frozenset[int], int], found: dict[str, Any]) -> Mapping[str, int]:
-        if len(self._sited) >= FACETED:
-            self._sited.clear()
-        sites = self._sited[asked] = sites_in(found)
-        return sites
+        def count_of(host: bytes) -> int:
+            """A site is in one slot, but for very large ones: so all matches of a host are mostly in these slots."""
+            at_host, number = SiteFilter(name_of_host(host)), int.from_bytes(host, "big")
+            is_known = number in by_host or len(by_host) < MOST_HOSTS
+            if is_known and (is_whole or self.counts(at_host, slot_bits).are_within(slots)):
+                return by_host.get(number, 0)
+            return int(self.counts(QueryGroup(2, (node, at_host)), slot_bits).of(sorted(slots)).sum())
+
+        return list(map(count_of, hosts))
+
+    def _remember_hosts(self, asked: QueryNode, found: dict[str, Any]) -> Mapping[int, int]:
+        if len(self._hosts) >= FACETED:
+            self._hosts.clear()
+        hosts = self._hosts[asked] = hosts_in(found)
+        return hosts
 
     def facets(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Facets:
         known, asked = self._faceted, (node, slots, slot_bits)
@@ -244,8 +251,8 @@ class TantivyEngine:
 
     def _counted_as(self, slot_bits: int, leaf: Leaf) -> int | None:
         """How many documents hold a leaf, where it was counted: the first round of a query does."""
-        found = self._counted.get((leaf, slot_bits))
-        return None if found is None else sum(found.values())
+        found = self._counted.find((leaf, slot_bits))
+        return None if found is None else found.total
 
     def _within(self, query: tantivy.Query, slots: frozenset[int], slot_bits: int) -> tantivy.Query:
         """The query narrowed to these slots, where there are others."""
@@ -270,9 +277,8 @@ class TantivyEngine:
     def _see(self) -> None:
         self._index.reload()
         self._searcher = self._index.searcher()
-        self._counted: dict[tuple[QueryNode | str, int], Mapping[int, int]] = {}  # a word by itself: as written
-        self._counted_size = 0
-        self._sited: dict[tuple[QueryNode, frozenset[int], int], Mapping[str, int]] = {}
+        self._counted = CountMemory(COUNTED)  # by node and slot_bits; a word by itself: as written
+        self._hosts: dict[QueryNode, Mapping[int, int]] = {}  # by digests as numbers, in all slots
         self._asked = AskedTerms(self._searcher)
         self._matches = Matches(self._schema, self._asked)
         self._scores = ScoredQueries(self._searcher, self._schema, self._asked, self._matches)
@@ -284,10 +290,11 @@ class TantivyEngine:
         """How many documents each slot holds that holds any."""
         filled = self._filled
         if slot_bits not in filled:
-            filled[slot_bits] = self._by_slot(self._searcher, tantivy.Query.all_query(), slot_bits)
+            every = self._by_slot(self._searcher, tantivy.Query.all_query(), slot_bits)
+            filled[slot_bits] = dict(zip(every.slots.tolist(), every.numbers.tolist(), strict=True))
         return filled[slot_bits]
 
-    def _by_slot(self, searcher: tantivy.Searcher, match: tantivy.Query, slot_bits: int) -> Mapping[int, int]:
+    def _by_slot(self, searcher: tantivy.Searcher, match: tantivy.Query, slot_bits: int) -> SlotCounts:
         return slots_in(searcher.aggregate(match, by_slot(slot_bits)), slot_bits)
 
 
