@@ -49,6 +49,7 @@ class TextLeaf:
         self._module, self._turn = module, threading.Lock()
         self.tables_of = module.tables_of  # see forward_index.py
         self.columns_of = module.columns_of  # see sketch.py
+        self.measure_leaves = module.measure_leaves  # see top_hits.py
         self.sift_chunks = module.sift_chunks  # see surfaces.py
 
     @cached_property

@@ -119,10 +119,11 @@ typedef struct {
 
 int cut_chunk(Cutter *self, const char *chunk, size_t size);
 
-/* cutter.c, forward.c, words.c: what the module offers. */
+/* cutter.c, forward.c, measure.c, words.c: what the module offers. */
 int add_cutter(PyObject *module);
 PyObject *make_tables(PyObject *module, PyObject *arguments);
 PyObject *make_sketch(PyObject *module, PyObject *arguments);
+PyObject *measure_leaves(PyObject *module, PyObject *arguments);
 PyObject *find_words(PyObject *module, PyObject *arguments);
 
 static inline int is_letter(char c) { return c >= 'a' && c <= 'z'; } /* of ASCII, in lower case as all chunks are */
