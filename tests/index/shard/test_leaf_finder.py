@@ -2,12 +2,14 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 
 import index_corpus as corpus
 import pytest
 
 from index import Text
 from index.query.parser import parse_query
+from index.query.scoring import CLOSE_ONE, CLOSE_POSITIONS
 from index.shard.top_hits import LeafFinder
 from index.text import text_leaf
 from index.text.forward_index import forward_of
@@ -28,6 +30,7 @@ def texts(rng: random.Random) -> Iterator[Text]:
     """Documents of few words, so that they come often, beside each other, and in the boilerplate alone."""
     for number in range(60):
         few = rng.sample(WORDS, rng.randint(1, len(WORDS)))
+        few += ["other"] * rng.choice((0, 1, 9, 90))  # so that words are near, far and just out of reach
         said = [" ".join(rng.choices(few, k=rng.choice((0, 1, 3, 40, 3_000)))) for _ in range(4)]
         marks = corpus.text(rng, f"http://h{number}.example/{'-'.join(rng.choices(few, k=3))}")
         kept = marks.id, marks.key, marks.version, marks.url, said[0][:200], (said[1][:300], few[0])
@@ -52,6 +55,17 @@ def test_it_measures_what_python_measures(leaf: TextLeaf, seed: int, monkeypatch
             near += found[1] > 0
             phrases += any(any(tf) for tf, span in zip(found[0], finder.spans, strict=True) if span > 1)
     assert near > 50 and phrases > 50
+
+
+@pytest.mark.parametrize(("before", "close"), [(CLOSE_POSITIONS - 1, CLOSE_ONE), (CLOSE_POSITIONS, 0)])
+def test_of_a_word_so_many_positions_are_looked_at(leaf: TextLeaf, before: int, close: int) -> None:
+    body = "dog " * before + "other " * 20 + "dog cat"
+    text = replace(corpus.text(random.Random(1), "http://h/"), title="", headings=(), body=body, boilerplate="")
+    forward, finder = forward_of(text), LeafFinder(parse_query("dog cat").leaves)
+    places, _ = finder.find(forward)
+    tables = forward.table, forward.rows, forward.low, forward.many
+    assert leaf.measure_leaves(*tables, places, (0, 1), finder.spans) == finder.measured(forward, places)
+    assert finder.measured(forward, places)[1] == close
 
 
 def test_what_is_no_record_is_refused_or_measured_within_its_bytes(leaf: TextLeaf) -> None:
