@@ -57,6 +57,7 @@ WIDEST = 4  # times as many documents as are wanted may be found, that a search 
 SPARE = 1.2  # times as many as there should be, for slots have not all the same share of what matches
 
 _Hit = tuple[float, tantivy.DocAddress]
+_ByNode = dict[QueryNode, Mapping[int, int]]
 
 
 class TantivyEngine:
@@ -155,27 +156,29 @@ class TantivyEngine:
         return int(found.count)
 
     def _count(self, asked: QueryNode | str, slot_bits: int) -> SlotCounts:
-        known, searcher = self._counted, self._searcher
+        known, hosts, searcher = self._counted, self._hosts, self._searcher
         if (found := known.find((asked, slot_bits))) is None:
             with self._failures:
-                found = self._counted_anew(searcher, asked, slot_bits)
+                found = self._counted_anew(searcher, asked, slot_bits, hosts)
             known.remember((asked, slot_bits), found)
         return found
 
-    def _counted_anew(self, searcher: tantivy.Searcher, asked: QueryNode | str, slot_bits: int) -> SlotCounts:
+    def _counted_anew(
+        self, searcher: tantivy.Searcher, asked: QueryNode | str, slot_bits: int, hosts: _ByNode
+    ) -> SlotCounts:
         """Count by slot, and what groups match by host, too: to find it again would cost as much once more."""
         if not isinstance(asked, QueryGroup):
             return self._by_slot(searcher, self._matches.of(asked), slot_bits)
         found = searcher.aggregate(self._matches.of(asked), {**by_slot(slot_bits), **HOSTS})
-        self._remember_hosts(asked, found)
+        _remember_hosts(hosts, asked, found)
         return slots_in(found, slot_bits)
 
     def host_counts(
         self, node: QueryNode, hosts: Sequence[bytes], slots: frozenset[int], slot_bits: int
     ) -> Sequence[int]:
-        if (by_host := self._hosts.get(node)) is None:
+        if (by_host := (known := self._hosts).get(node)) is None:
             with self._failures:
-                by_host = self._remember_hosts(node, self._searcher.aggregate(self._matches.of(node), HOSTS))
+                by_host = _remember_hosts(known, node, self._searcher.aggregate(self._matches.of(node), HOSTS))
         is_whole = self._occupied(slot_bits).keys() <= slots
 
         def count_of(host: bytes) -> int:
@@ -187,12 +190,6 @@ class TantivyEngine:
             return int(self.counts(QueryGroup(2, (node, at_host)), slot_bits).of(sorted(slots)).sum())
 
         return list(map(count_of, hosts))
-
-    def _remember_hosts(self, asked: QueryNode, found: dict[str, Any]) -> Mapping[int, int]:
-        if len(self._hosts) >= FACETED:
-            self._hosts.clear()
-        hosts = self._hosts[asked] = hosts_in(found)
-        return hosts
 
     def facets(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Facets:
         known, asked = self._faceted, (node, slots, slot_bits)
@@ -277,14 +274,15 @@ class TantivyEngine:
     def _see(self) -> None:
         self._index.reload()
         self._searcher = self._index.searcher()
-        self._counted = CountMemory(COUNTED)  # by node and slot_bits; a word by itself: as written
-        self._hosts: dict[QueryNode, Mapping[int, int]] = {}  # by digests as numbers, in all slots
         self._asked = AskedTerms(self._searcher)
         self._matches = Matches(self._schema, self._asked)
         self._scores = ScoredQueries(self._searcher, self._schema, self._asked, self._matches)
-        self._faceted: dict[tuple[QueryNode, frozenset[int], int], Facets] = {}
         self._average = 0.0
+        # Memories come last, and whoever reads takes them first: none keeps what was counted before this commit.
         self._filled: dict[int, Mapping[int, int]] = {}
+        self._counted = CountMemory(COUNTED)  # by node and slot_bits; a word by itself: as written
+        self._hosts: _ByNode = {}  # by digests as numbers, in all slots
+        self._faceted: dict[tuple[QueryNode, frozenset[int], int], Facets] = {}
 
     def _occupied(self, slot_bits: int) -> Mapping[int, int]:
         """How many documents each slot holds that holds any."""
@@ -296,6 +294,13 @@ class TantivyEngine:
 
     def _by_slot(self, searcher: tantivy.Searcher, match: tantivy.Query, slot_bits: int) -> SlotCounts:
         return slots_in(searcher.aggregate(match, by_slot(slot_bits)), slot_bits)
+
+
+def _remember_hosts(known: _ByNode, asked: QueryNode, found: dict[str, Any]) -> Mapping[int, int]:
+    if len(known) >= FACETED:
+        known.clear()
+    hosts = known[asked] = hosts_in(found)
+    return hosts
 
 
 class _Failures:

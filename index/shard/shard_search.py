@@ -123,7 +123,7 @@ class ShardSearch:
         while True:
             scale = Scale(scorer.weights, scorer.average, top.least, _useful(query, needed), is_loose=True)
             found = self.files.engine.candidates(asked, wanted, self.slot_bits, scale, size)
-            bounds = [min(each, most) for each in (*found.bounds, found.bound)]
+            bounds = [each if each < most else most for each in (*found.bounds, found.bound)]
             read = _read(self.files, top, ceilings, found, bounds)
             bound = bounds[read] * factor
             complete = found.complete and read == len(found.numbers)
