@@ -32,7 +32,7 @@ class TopHits:
 
     def __init__(self, query: Query, scorer: Scorer, k: int, floor: float, per_host: int) -> None:
         self._query, self._scorer, self._k, self._floor, self._per_host = query, scorer, k, floor, per_host
-        self._most, self._finder = max_proximity(query), LeafFinder(query.leaves)
+        self._most, self._finder = max_proximity(query), LeafFinder(query.leaves, text_leaf.leaf)
         self._is_latin, self._demands_a_leaf = is_latin(query), demands_a_leaf(query)
         self._seen: set[int] = set()
         self._heap: list[_Entry] = []  # the worst first: lowest score, then highest id
@@ -143,8 +143,8 @@ class LeafFinder:
 
     The terms depend on a record's stem class alone, so they are written out once for each class."""
 
-    def __init__(self, leaves: Sequence[Leaf]) -> None:
-        self._leaves = leaves
+    def __init__(self, leaves: Sequence[Leaf], compiled: text_leaf.TextLeaf | None) -> None:
+        self._leaves, self._compiled = leaves, compiled
         self.spans = tuple([len(leaf.words) if isinstance(leaf, Phrase) else 1 for leaf in leaves])
         self._known: dict[int, _Needles] = {}  # by stem class
 
@@ -165,10 +165,10 @@ class LeafFinder:
 
     def measure(self, forward: ForwardRecord, places: list[int]) -> _Measured:
         """Measure a record; `places` is what `find` returned."""
-        if not (compiled := text_leaf.leaf):
+        if not self._compiled:
             return self.measured(forward, places)
         tables, leaves = (forward.table, forward.rows, forward.low), self._wanted(forward.stem_class).leaves
-        found: _Measured = compiled.measure_leaves(*tables, forward.many, places, leaves, self.spans)
+        found: _Measured = self._compiled.measure_leaves(*tables, forward.many, places, leaves, self.spans)
         return found
 
     def measured(self, forward: ForwardRecord, places: Sequence[int]) -> _Measured:

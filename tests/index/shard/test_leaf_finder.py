@@ -38,8 +38,7 @@ def texts(rng: random.Random) -> Iterator[Text]:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_it_measures_what_python_measures(leaf: TextLeaf, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_leaf, "leaf", leaf)
+def test_it_measures_what_python_measures(leaf: TextLeaf, seed: int) -> None:
     rng, near, phrases = random.Random(seed), 0, 0
     for text in texts(rng):
         forward = forward_of(text)
@@ -48,7 +47,7 @@ def test_it_measures_what_python_measures(leaf: TextLeaf, seed: int, monkeypatch
             query = parse_query(
                 " ".join(f'"{word} {rng.choice(WORDS)}"' if rng.random() < 0.3 else word for word in words)
             )
-            finder = LeafFinder(query.leaves)
+            finder = LeafFinder(query.leaves, leaf)
             places, _ = finder.find(forward)
             found = finder.measure(forward, places)
             assert found == finder.measured(forward, places), query.text
@@ -61,10 +60,9 @@ def test_it_measures_what_python_measures(leaf: TextLeaf, seed: int, monkeypatch
 def test_of_a_word_so_many_positions_are_looked_at(leaf: TextLeaf, before: int, close: int) -> None:
     body = "dog " * before + "other " * 20 + "dog cat"
     text = replace(corpus.text(random.Random(1), "http://h/"), title="", headings=(), body=body, boilerplate="")
-    forward, finder = forward_of(text), LeafFinder(parse_query("dog cat").leaves)
+    forward, finder = forward_of(text), LeafFinder(parse_query("dog cat").leaves, leaf)
     places, _ = finder.find(forward)
-    tables = forward.table, forward.rows, forward.low, forward.many
-    assert leaf.measure_leaves(*tables, places, (0, 1), finder.spans) == finder.measured(forward, places)
+    assert finder.measure(forward, places) == finder.measured(forward, places)
     assert finder.measured(forward, places)[1] == close
 
 
