@@ -61,6 +61,9 @@ class ChangeFeed(Protocol):
 
         It returns at once, maybe empty; where nothing follows, the cursor is the one that was given."""
 
+    def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
+        """Return documents as they are in the store now, whatever changed last."""
+
     def lag(self, cursor: bytes) -> int:
         """Return how many changes follow the cursor, those included that do not concern the index."""
 

@@ -48,7 +48,8 @@ class Web:
 @dataclass(frozen=True, slots=True)
 class FleetCrawl:
     """Says what came of a crawl: CPU seconds of all nodes, pages in their indexes (each counted where it lies).
-    `visitor`: without second looks, which ask for some pages once more on purpose."""
+    `visitor`: without second looks, which ask for some pages once more on purpose. `query_cpu_s`: of all nodes, for one
+    query."""
 
     cpu_s: float
     visitor: Visitor
@@ -57,6 +58,7 @@ class FleetCrawl:
     documents: int
     messages: int
     message_bytes: int
+    query_cpu_s: float = 0.0
 
 
 async def crawl(
@@ -67,14 +69,16 @@ async def crawl(
     within_s: float,
     replicas: int = REPLICAS,
     share: float | None = None,
+    index_copies: int = REPLICAS,
+    queries: Sequence[str] = (),
 ) -> FleetCrawl:
-    """Crawl all of a web from its hosts' first pages. `share`: of one core, the most that each node may use until all
-    is fetched."""
+    """Crawl all of a web from its hosts' first pages, and ask queries then, each of one node after the other. `share`:
+    of one core, the most that each node may use until all is fetched."""
     children = Children(folder)
-    log = folder / LOG
+    log, strategy = folder / LOG, {"replicas": replicas, "index_copies": index_copies}
     try:
         port = await _serve(children, web, folder)
-        fleet = await _start(children, web, nodes, delay_s, folder, {"replicas": replicas})
+        fleet = await _start(children, web, nodes, delay_s, folder, strategy)
         async with aiohttp.ClientSession() as session:
             client, pids = NodeClient(session), [child.process.pid for child in children.running[1:]]
             await _until(children.running, client, fleet, _are_ready, READY_WITHIN_S)
@@ -88,6 +92,7 @@ async def crawl(
                 await _until(children.running, client, fleet, _are_fetched, within_s, log)
             await _until(children.running, client, fleet, _are_done, within_s, log)
             cpu_s, statuses = _cpu_s(pids) - before, await client.statuses(fleet)
+            query_cpu_s = await _query_cpu_s(client, fleet, pids, queries)
         await asyncio.sleep(1.5)  # the counts are written once a second
         spoken = [after - earlier for after, earlier in zip(_said(folder, nodes), said, strict=True)]
     finally:
@@ -97,7 +102,22 @@ async def crawl(
     addresses = {row["address"] for row in rows}
     at_one = max(most_open([row for row in rows if row["address"] == each]) for each in addresses)
     documents = sum(status["documents"] for status in statuses if status)
-    return FleetCrawl(cpu_s, visitor, most_open(rows), at_one, documents, *spoken)
+    return FleetCrawl(cpu_s, visitor, most_open(rows), at_one, documents, *spoken, query_cpu_s)
+
+
+async def _query_cpu_s(
+    client: NodeClient, fleet: Sequence[DemoNode], pids: Sequence[int], queries: Sequence[str]
+) -> float:
+    """Ask queries, each once; return what one of the second half took of all nodes. In the first half they learn to
+    trust each other."""
+    half, before = len(queries) // 2, 0.0
+    for number, query in enumerate(queries):
+        if number == half:
+            before = _cpu_s(pids)
+        answer = await client.search(fleet[number % len(fleet)], query)
+        if answer is None or not answer["whole"]:
+            raise RuntimeError(f"{query!r} has no whole answer: {answer and answer['coverage']}")
+    return (_cpu_s(pids) - before) / (len(queries) - half) if queries else 0.0
 
 
 def _without_second_looks(

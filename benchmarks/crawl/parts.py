@@ -5,7 +5,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from benchmarks.crawl import copies, mechanisms, memory, million, ratio, scaling
+from benchmarks.crawl import copies, index_copies, mechanisms, memory, million, ratio, scaling
 from benchmarks.crawl import open as open_
 from benchmarks.figures import Row
 
@@ -15,12 +15,13 @@ PARTS = {
     "scaling": scaling,
     "mechanisms": mechanisms,
     "copies": copies,
+    "index-copies": index_copies,
     "million": million,
     "memory": memory,
 }
 # With --quick, so that all ends within a minute: each lane one after the other, both at once. Most of a small run is
 # starting and waiting, and what is compared is processor time, not walls.
-LANES = (("ratio", "million", "mechanisms"), ("open", "scaling", "copies", "memory"))
+LANES = (("ratio", "million", "mechanisms"), ("open", "scaling", "copies", "index-copies", "memory"))
 
 
 def measured(parts: Sequence[str], quick: bool, web: Path | None) -> Mapping[str, Sequence[Row]]:

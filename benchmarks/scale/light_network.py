@@ -125,13 +125,17 @@ class LightOverlay:
         """Return who owns a slot."""
         return self._network.owners[slot]
 
-    ready = owners
+    def ready(self, slot: Slot, *, answering: bool = False) -> tuple[NodeId, ...]:
+        """Return who owns a slot."""
+        return self._network.owners[slot]
 
     def owners_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
         """Return the owners of every slot."""
         return self._network.owners
 
-    ready_by_slot = owners_by_slot
+    def ready_by_slot(self, *, answering: bool = False) -> Sequence[tuple[NodeId, ...]]:
+        """Return the owners of every slot."""
+        return self._network.owners
 
     def agree(self, slots: Sequence[Slot]) -> Agreement:
         """Say that all copies of some slots are alike."""
@@ -200,6 +204,11 @@ class ListFeed:
         start = self.sequence(cursor)
         batch = self.log[start : start + limit]
         return batch, str(start + len(batch)).encode() if batch else cursor
+
+    def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
+        """Return the newest changes of some documents."""
+        newest = {change.id: change for change in self.log}
+        return [newest[id_] for id_ in ids]
 
     def lag(self, cursor: bytes) -> int:
         """Return how many changes follow a cursor."""

@@ -86,7 +86,7 @@ class QuietNetwork:
         for number, node in enumerate(NODES[1:], 1):
             owned = self._owned[node.node_id]
             self._core.members.add(_beat(number, owned, now), now, direct=True)
-            said = tuple(SlotDigest(slot, _SAME, b"", 0, (0, 0, 0, 0)) for slot in owned)
+            said = tuple(SlotDigest(slot, _SAME, b"") for slot in owned)
             message = SlotDigests(RULES.slot_bits, now.wall, 0, said)
             self._levels.hear(now, node.node_id, message, lambda slot, until: _SAME)
         view.refresh()

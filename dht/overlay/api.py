@@ -105,11 +105,11 @@ class View(Protocol):
         """Return the members that do not count, in a network of few, because they said farewell; this node may be
         one."""
 
-    def ready(self, slot: Slot) -> tuple[NodeId, ...]:
+    def ready(self, slot: Slot, *, answering: bool = False) -> tuple[NodeId, ...]:
         """Return the live candidates, this node among them, that announce the slot as reconciled and serve reads from
-        it."""
+        it; `answering`: those alone that index it, too."""
 
-    def ready_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
+    def ready_by_slot(self, *, answering: bool = False) -> Sequence[tuple[NodeId, ...]]:
         """Return `ready` of every slot, by its number; the same object until one changes."""
 
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
@@ -159,9 +159,11 @@ class Overlay(Protocol):
     def serve(self, message: type[Asked], handler: Handler[Asked]) -> None:
         """Answer this type of message; a handler may raise RemoteError or InputError, which the asker sees as text."""
 
-    def announce(self, ready: frozenset[Slot], due: int, load: Load | None = None) -> None:
-        """Announce in the next heartbeats for which slots this node is ready, how many URLs are due here, and how busy
-        the machine is (None: as before)."""
+    def announce(
+        self, ready: frozenset[Slot], due: int, load: Load | None = None, stored_only: frozenset[Slot] = frozenset()
+    ) -> None:
+        """Announce in the next heartbeats for which slots this node is ready, and which of them it does not index. Also
+        how many URLs are due here, and how busy the machine is (None: as before)."""
 
     def compared(self, peers: frozenset[NodeId]) -> None:
         """Say with which live members all copies here have been compared since the start."""

@@ -117,9 +117,12 @@ class OverlayService:
         """Ask whoever is at a contact, without relays; raises PeerTimeout or BadMessage, and silence has no effect."""
         return await self._messenger.ask_at(contact, message, answer, timeout_s=timeout_s)
 
-    def announce(self, ready: frozenset[Slot], due: int, load: Load | None = None) -> None:
-        """Announce for which slots this node is ready, how many URLs are due, and how busy it is (None: as before)."""
-        self._announcer.set(ready, due, load)
+    def announce(
+        self, ready: frozenset[Slot], due: int, load: Load | None = None, stored_only: frozenset[Slot] = frozenset()
+    ) -> None:
+        """Announce for which slots this node is ready, how many URLs are due, how busy it is (None: as before), and
+        which of the slots it does not index."""
+        self._announcer.set(ready, due, load, stored_only)
 
     def refuse(self, hosts: bytes) -> None:
         """Tell peers which hosts this node will not fetch: hashes of four bytes, one after the other."""

@@ -44,21 +44,26 @@ class HeartbeatAnnouncer:
         self._due = 0
         self.load = Load()
 
-    def set(self, ready: frozenset[Slot], due: int, load: Load | None) -> None:
-        """Announce for which slots this node is ready, how many URLs are due, and how busy it is (None: as before)."""
+    def set(self, ready: frozenset[Slot], due: int, load: Load | None, stored_only: frozenset[Slot]) -> None:
+        """Announce for which slots this node is ready, how many URLs are due, how busy it is (None: as before), and
+        which of the slots it does not index."""
         self._due, self.load = due, load or self.load
-        if self._view.ready_peers.set_own(ready, self.load):
+        if self._view.ready_peers.set_own(ready, self.load, stored_only):
             self._view.refresh()
         self.announce()
 
     def announce(self) -> None:
         """Announce slots and leases as they are now, and the number of slots that they count by: all of one moment."""
         while True:
-            bits, ready, leased = self._view.strategy.slot_bits, self._view.ready_peers.own, self._view.leases()
+            bits, own, leased = self._view.strategy.slot_bits, self._view.ready_peers, self._view.leases()
             if self._view.strategy.slot_bits == bits:
                 break
-        ready = frozenset(slot for slot in ready if slot < 1 << bits)
-        words = encode_slots(ready), encode_positions(leased, ready)
+        ready = frozenset(slot for slot in own.own if slot < 1 << bits)
+        words = (
+            encode_slots(ready),
+            encode_positions(leased, ready),
+            encode_positions(own.own_stored_only & ready, ready),
+        )
         self._core.own.announce(*words, due=self._due, load=self.load, slot_bits=bits)
         self._kick()
 

@@ -19,9 +19,11 @@ from dht.wire.heartbeat import Load, VerifiedHeartbeat
 
 
 class Announced(NamedTuple):
-    """Holds the words of one heartbeat: slots of which all is ready, and slots of which any part is leased."""
+    """Holds the words of one heartbeat: slots of which all is ready, those of them of which all is indexed, and slots
+    of which any part is leased."""
 
     ready: frozenset[Slot]
+    answering: frozenset[Slot]
     leased: frozenset[Slot]
 
 
@@ -33,7 +35,7 @@ class LastWord(NamedTuple):
     ready: frozenset[Slot]
 
 
-NOTHING = Announced(frozenset(), frozenset())
+NOTHING = Announced(frozenset(), frozenset(), frozenset())
 
 
 class SlotAnnouncements:
@@ -48,7 +50,8 @@ class SlotAnnouncements:
         self._heard: dict[NodeId, VerifiedHeartbeat] = {}
 
     def update(self, heard: list[tuple[NodeId, VerifiedHeartbeat]], slot_bits: int) -> set[Slot] | None:
-        """Take the heartbeats of all live peers; return the slots for which other peers are ready now, None for all."""
+        """Take the heartbeats of all live peers; return the slots for which other peers are ready, or answer, now, None
+        for all."""
         before, now, changed = self._heard, dict(heard), set[Slot]()
         is_resized = slot_bits != self._slot_bits
         if is_resized:
@@ -67,11 +70,16 @@ class SlotAnnouncements:
     def _read(self, beat: VerifiedHeartbeat) -> Announced:
         said, bits = beat.heartbeat, self._slot_bits
         ready = said.ready_slots
-        leased = decode_positions(said.leased, ready, said.slot_bits)
-        return Announced(resize_inside(ready, said.slot_bits, bits), resize_overlapping(leased, said.slot_bits, bits))
+        leased = resize_overlapping(decode_positions(said.leased, ready, said.slot_bits), said.slot_bits, bits)
+        whole = resize_inside(ready, said.slot_bits, bits)
+        if not said.stored_only:
+            return Announced(whole, whole, leased)
+        answering = resize_inside(ready - said.stored_only_slots, said.slot_bits, bits)
+        return Announced(whole, answering, leased)
 
     def _replace(self, peer: NodeId, said: Announced) -> frozenset[Slot]:
-        """Note that a peer announces this from now on; return the slots for which it became, or is no longer, ready."""
+        """Note that a peer announces this from now on; return the slots for which it begins or ends to be ready or to
+        answer."""
         old = self.by_peer.pop(peer, NOTHING)
         if said is not NOTHING:
             self.by_peer[peer] = said
@@ -82,24 +90,25 @@ class SlotAnnouncements:
             del holders[bisect_left(holders, peer)]
             if not holders:
                 del self.holders[slot]
-        return old.ready ^ said.ready
+        return (old.ready ^ said.ready) | (old.answering ^ said.answering)
 
 
-def _words(beat: VerifiedHeartbeat) -> tuple[bytes, bytes, int]:
+def _words(beat: VerifiedHeartbeat) -> tuple[bytes, bytes, bytes, int]:
     said = beat.heartbeat
-    return said.ready, said.leased, said.slot_bits
+    return said.ready, said.leased, said.stored_only, said.slot_bits
 
 
 FULL_PERCENT = 99  # of its quota: a node with so much keeps nothing for others
 
 
 class ReadyPeers:
-    """Holds the announcements of one node and its live peers. `own`: the slots for which this node is ready. `is_full`:
-    whether it has no room."""
+    """Holds the announcements of one node and its live peers. `own`: the slots for which this node is ready.
+    `own_stored_only`: those of them that it does not index. `is_full`: whether it has no room."""
 
     def __init__(self, node_id: NodeId, slot_bits: int) -> None:
         self._node_id, self._slot_bits = node_id, slot_bits
         self.own: frozenset[Slot] = frozenset()
+        self.own_stored_only: frozenset[Slot] = frozenset()
         self.is_full = False
         self._placement = Placement((), slot_bits, 1)
         self._formers: tuple[tuple[int, Placement], ...] = ()
@@ -107,18 +116,20 @@ class ReadyPeers:
         self._announced, self._holders = self._announcements.by_peer, self._announcements.holders
         self._ready: dict[Slot, tuple[NodeId, ...]] = {}
         self._by_slot: tuple[tuple[NodeId, ...], ...] = ()  # empty where one of them is not known
+        self._answering_by_slot: tuple[tuple[NodeId, ...], ...] = ()
 
-    def set_own(self, slots: frozenset[Slot], load: Load) -> bool:
-        """Set for which slots this node is ready, and how busy it is; tell whether it has another answer to `is_full`.
-        The slots are numbered by the strategy that the view showed last."""
-        self._forget(self.own ^ slots)
-        self.own, was_full = slots, self.is_full
+    def set_own(self, slots: frozenset[Slot], load: Load, stored_only: frozenset[Slot] = frozenset()) -> bool:
+        """Set for which slots this node is ready, which of them it only stores, and how busy it is; tell whether it has
+        another answer to `is_full`. The slots are numbered by the strategy that the view showed last."""
+        self._forget((self.own ^ slots) | (self.own_stored_only ^ stored_only))
+        self.own, self.own_stored_only, was_full = slots, stored_only, self.is_full
         self.is_full = load.disk >= FULL_PERCENT
         return was_full != self.is_full
 
     def resize(self, slot_bits: int) -> None:
         """Count by another number of slots from now on."""
         self.own = resize_inside(self.own, self._slot_bits, slot_bits)
+        self.own_stored_only = resize_overlapping(self.own_stored_only, self._slot_bits, slot_bits) & self.own
         self._slot_bits = slot_bits
 
     def place(self, placement: Placement, formers: tuple[tuple[int, Placement], ...]) -> None:
@@ -146,6 +157,24 @@ class ReadyPeers:
             self._by_slot = tuple(map(self.of, map(Slot, range(1 << self._slot_bits))))
         return self._by_slot
 
+    def answering(self, slot: Slot) -> tuple[NodeId, ...]:
+        """Return those of `of` a slot that index it, and so answer queries, sorted."""
+        return tuple(peer for peer in self.of(slot) if self._answers(peer, slot))
+
+    def answering_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
+        """Return `answering` of every slot, by its number; the same object until one changes."""
+        by_slot = self.by_slot()
+        if not self._answering_by_slot:
+            found = tuple(map(self.answering, map(Slot, range(len(by_slot)))))
+            self._answering_by_slot = self._by_slot if found == by_slot else found
+        return self._answering_by_slot
+
+    def _answers(self, peer: NodeId, slot: Slot) -> bool:
+        if peer == self._node_id:
+            return slot in self.own and slot not in self.own_stored_only
+        announced = self._announced.get(peer)
+        return announced is not None and slot in announced.answering
+
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
         """Tell whether a live peer, or this node, announces the slot as ready."""
         if peer == self._node_id:
@@ -161,4 +190,4 @@ class ReadyPeers:
         """Compute anew who is ready for these slots, None for all, when it is asked for."""
         for slot in tuple(self._ready) if slots is None else slots:
             self._ready.pop(slot, None)
-            self._by_slot = ()
+            self._by_slot = self._answering_by_slot = ()

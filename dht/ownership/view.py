@@ -173,17 +173,17 @@ class OverlayView:
         self._refresh_if_due()
         return self._owned
 
-    def ready(self, slot: Slot) -> tuple[NodeId, ...]:
-        """Return, sorted, the peers whose announcement of a slot as ready counts. These are its live candidates, those
-        from before a recent change of slot size, and those that it would have if nobody were leaving. Anybody may
-        announce anything."""
+    def ready(self, slot: Slot, *, answering: bool = False) -> tuple[NodeId, ...]:
+        """Return, sorted, the peers whose announcement of a slot as ready counts; `answering`: those alone that index
+        it, too. They are its live candidates, those from before a recent change of slot size, and those that it would
+        have if nobody were leaving. Anybody may announce anything."""
         self._refresh_if_due()
-        return self.ready_peers.of(slot)
+        return self.ready_peers.answering(slot) if answering else self.ready_peers.of(slot)
 
-    def ready_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
-        """Return who announces each slot as ready and is believed, by its number; the same object until one changes."""
+    def ready_by_slot(self, *, answering: bool = False) -> Sequence[tuple[NodeId, ...]]:
+        """Return `ready` of every slot, by its number; the same object until one changes."""
         self._refresh_if_due()
-        return self.ready_peers.by_slot()
+        return self.ready_peers.answering_by_slot() if answering else self.ready_peers.by_slot()
 
     def leases(self) -> Mapping[Slot, int]:
         """Return the slots that this node may crawl now, each with its lease epoch."""

@@ -32,6 +32,7 @@ class Announcement(NamedTuple):
 
     ready: bytes = b""
     leased: bytes = b""
+    stored_only: bytes = b""
     due: int = 0
     load: Load = Load()
     strategy_version: int = 0
@@ -92,13 +93,21 @@ class SelfHeartbeat:
         return self._identity.node_id[:4] + self._sequence.to_bytes(4, "big")
 
     def announce(
-        self, ready: bytes, leased: bytes, *, due: int, load: Load | None = None, slot_bits: int | None = None
+        self,
+        ready: bytes,
+        leased: bytes,
+        stored_only: bytes = b"",
+        *,
+        due: int,
+        load: Load | None = None,
+        slot_bits: int | None = None,
     ) -> None:
-        """Say this in the next heartbeats; `ready` is an encoded set of 2**slot_bits slots, `leased` one of positions
-        within it."""
+        """Say this in the next heartbeats; `ready` is an encoded set of 2**slot_bits slots, `leased` and `stored_only`
+        are sets of positions within it."""
         bits = self.says.slot_bits if slot_bits is None else slot_bits
         load = load or self.says.load
-        self._say(self.says._replace(ready=ready, leased=leased, due=due, load=load, slot_bits=bits))
+        slots = self.says._replace(ready=ready, leased=leased, stored_only=stored_only, slot_bits=bits)
+        self._say(slots._replace(due=due, load=load))
 
     def refuse(self, hosts: bytes) -> None:
         """Say which hosts this node will not fetch: hashes, 4 bytes each."""

@@ -18,6 +18,7 @@ from dht.wire.heartbeat import LAPTOP_GRACE_S, STABLE_GRACE_S
 DOMAIN = b"dse strategy"
 MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
 MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
+INDEX_COPIES = 3  # by default
 FEATURES = frozenset[str]()  # what this program has of what a strategy may need; of version 1 nothing has a name
 
 # members are the nodes that enough members have reached, and, where it says so, that were invited besides
@@ -112,6 +113,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     importers: tuple[str, ...] = ()  # Ed25519 public keys, hex, of who may import pages where not every member may
     former_last: int = 0  # former versions of a page that are kept in any case, the newest
     former_days: int = 0  # how long former versions are kept, fewer the older they are; 0: none are
+    index_copies: int = INDEX_COPIES  # how many holders of a slot index it and answer queries; the others only store it
     needs: tuple[Need, ...] = ()  # a node that lacks one of them tells its operator to upgrade before it binds
 
 
@@ -167,6 +169,8 @@ def encode_document(strategy: Strategy) -> bytes:
     for name in left_out:  # where they say nothing
         if not fields[name]:
             del fields[name]
+    if fields["index_copies"] == INDEX_COPIES:
+        del fields["index_copies"]
     return msgspec.json.format(msgspec.json.encode(fields), indent=2)
 
 

@@ -108,6 +108,7 @@ def check_bounds(strategy: Strategy) -> None:
     _check_range("former_days", strategy.former_days, 0, MAX_FORMER_DAYS)
     is_told = strategy.former_days > 0 or not strategy.former_last
     _require(is_told, "former_last", f"is {strategy.former_last} for 0 days", "set former_days, too: 365 for a year")
+    _check_range("index_copies", strategy.index_copies, 1, MAX_REPLICAS)
     _check_count("blocked", strategy.blocked, MAX_BLOCKED)
     for node in strategy.blocked:
         _check_hex("blocked", node, KEY_BYTES)

@@ -93,8 +93,8 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     """Holds the fields of one sign of life. `endpoints`: packed address, UDP port, TCP port; one a family, v4 first.
 
     `sequence` only grows; it starts at the wall clock's second, so it also grows across restarts. `ready` is a slot set
-    of 2**slot_bits slots, `leased` one of positions within it. `due`: URLs that wait to be fetched here. `member` is
-    false for a bare bootstrap node, which owns nothing.
+    of 2**slot_bits slots, `leased` and `stored_only` are sets of positions within it. `due`: URLs that wait to be
+    fetched here. `member` is false for a bare bootstrap node, which owns nothing.
     """
 
     public_key: bytes
@@ -120,6 +120,7 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     invited_by: bytes = b""  # the beginnings of its voucher's id and inviter's key, and when that was made
     for_good: bool = False  # it is leaving the network: it owns nothing, and serves until others have its slots
     farewell: Farewell | None = None  # it stops cleanly, or has started again, and has no vote as long as it says so
+    stored_only: bytes = b""  # the slots of `ready` that it stores and does not index: it answers no queries for them
 
     @property
     def node_id(self) -> NodeId:
@@ -141,6 +142,11 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     def leased_slots(self) -> frozenset[Slot]:
         """The slots that the author says it holds."""
         return decode_positions(self.leased, self.ready_slots, self.slot_bits)
+
+    @property
+    def stored_only_slots(self) -> frozenset[Slot]:
+        """The slots that the author stores and does not index."""
+        return decode_positions(self.stored_only, self.ready_slots, self.slot_bits)
 
 
 class Graces(NamedTuple):
@@ -227,6 +233,7 @@ def read_heartbeat(raw: bytes, heartbeat: Heartbeat) -> VerifiedHeartbeat:
     contact = heartbeat.contact
     check_slots(heartbeat.ready, heartbeat.slot_bits)
     check_slots(heartbeat.leased, heartbeat.slot_bits)
+    check_slots(heartbeat.stored_only, heartbeat.slot_bits)
     prefix, sequence = int.from_bytes(contact.node_id[:4], "big"), heartbeat.sequence
     line = prefix << 32 | sequence
     return VerifiedHeartbeat(raw, heartbeat, contact, contact.families, prefix, sequence, line, _claims(heartbeat))
@@ -246,6 +253,7 @@ def _claims(beat: Heartbeat) -> bytes:
             beat.slot_bits,
             beat.ready,
             beat.leased,
+            beat.stored_only,
         )
     )
 

@@ -52,8 +52,9 @@ def fit(heartbeat: Heartbeat, left_out_before: Collection[str] = ()) -> FittedHe
             heartbeat = msgspec.structs.replace(heartbeat, **{name: nothing})
             left_out.append(name)
     if _bytes_of(heartbeat) > ROOM_BYTES:
-        ready, leased = _first_slots(heartbeat.ready, heartbeat.leased, heartbeat.slot_bits)
-        heartbeat = msgspec.structs.replace(heartbeat, ready=ready, leased=leased)
+        sets = heartbeat.ready, heartbeat.leased, heartbeat.stored_only
+        ready, leased, stored_only = _first_slots(*sets, heartbeat.slot_bits)
+        heartbeat = msgspec.structs.replace(heartbeat, ready=ready, leased=leased, stored_only=stored_only)
         left_out.append(SLOTS)
     return FittedHeartbeat(heartbeat, tuple(left_out))
 
@@ -69,7 +70,8 @@ def why_left_out(left_out: Collection[str]) -> str:
 
 def _bytes_of(heartbeat: Heartbeat) -> int:
     """Count the bytes of the fields of any length."""
-    return _sizes(heartbeat.operator, heartbeat.refuses, heartbeat.ready, heartbeat.leased)
+    slot_sets = heartbeat.ready, heartbeat.leased, heartbeat.stored_only
+    return _sizes(heartbeat.operator, heartbeat.refuses, *slot_sets)
 
 
 def _sizes(*fields: str | bytes) -> int:
@@ -77,15 +79,16 @@ def _sizes(*fields: str | bytes) -> int:
 
 
 @lru_cache(maxsize=16)
-def _first_slots(ready: bytes, leased: bytes, slot_bits: int) -> tuple[bytes, bytes]:
-    """Return the two sets without their last slots; as many of the first as fit beside no name and no hosts."""
+def _first_slots(ready: bytes, leased: bytes, stored_only: bytes, slot_bits: int) -> tuple[bytes, bytes, bytes]:
+    """Return the three sets without their last slots; as many of the first as fit beside no name and no hosts."""
     has = decode_slots(ready, slot_bits)
-    holds = decode_positions(leased, has, slot_bits)
+    holds, stores = (decode_positions(each, has, slot_bits) for each in (leased, stored_only))
     ordered = sorted(has | holds)
 
-    def first(count: int) -> tuple[bytes, bytes]:
+    def first(count: int) -> tuple[bytes, bytes, bytes]:
         told = frozenset(ordered[:count])
-        return encode_slots(has & told), encode_positions(holds & told, has & told)
+        ready = has & told
+        return encode_slots(ready), encode_positions(holds & told, ready), encode_positions(stores & ready, ready)
 
     def is_too_long(count: int) -> bool:
         return _sizes("", b"", *first(count)) > ROOM_BYTES

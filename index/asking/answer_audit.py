@@ -92,7 +92,7 @@ async def settle(
     if not unlike:
         return {}
     left = {slot: _others(ready, slot, first[slot][0], second[slot][0], *mute) for slot in unlike}
-    third = _by_slot(await judge(left)) if any(left.values()) else {}
+    third = _by_slot(await judge(left))
     disputed: dict[Slot, Collection[NodeId]] = {}
     struck: dict[NodeId, tuple[Slot, NodeId, NodeId]] = {}
     for slot in unlike:

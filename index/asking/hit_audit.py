@@ -21,7 +21,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from dht import DocumentId, Key, NodeId, Overlay, PeerAudit, Slot, Topic, slot_of
-from index.asking.scatter_gather import Gathered, Ready, ScatterGather, SlotQuestion
+from index.asking.scatter_gather import Gathered, Ready, ScatterGather, SlotQuestion, stored_only
 from index.change_feed import Read
 from index.query.parser import Query
 from index.results.answer_checks import wrong_best, wrong_hit
@@ -227,8 +227,9 @@ class HitAudit:
         if not left:
             return
         claims += await self._ask(given, left.slots, {claim.peer for claim in claims})
+        stored = await self._ask_stored(given, true)
         for row in true:
-            self._judge(row, claims, given.asked)
+            self._judge(row, [*claims, *stored], given.asked)
         alone = {each.peer: slot for slot in left.counts if (each := who_miscounts(slot, claims))}
         for peer, slot in alone.items():
             others = [claim.peer for claim in claims if slot in claim.slots and claim.peer != peer]
@@ -262,12 +263,24 @@ class HitAudit:
             alone.peer, Topic.HITS, f"that it does not have document {row.id.hex()}", against, is_behind=not is_lie
         )
 
+    async def _ask_stored(self, given: _Given, rows: Sequence[HitRow]) -> list[Testimony]:
+        """Ask those who only store the slots of some documents whether they have these, as the rows say."""
+        bits, named = given.asked.slot_bits, tuple(row.id for row in rows)
+        if self._overlay.view.strategy.slot_bits != bits:
+            return []
+        slots = {slot_of(row.key, bits) for row in rows}
+        stored = stored_only(self._overlay.view, slots, self._audit.refuted())
+        asked = _Given(given.claim, given.query, lambda slots: replace(given.ask(slots), named=named, facets=False))
+        return await self._ask_of(asked, stored)
+
     async def _ask(self, given: _Given, slots: Collection[Slot], without: Iterable[NodeId]) -> list[Testimony]:
         """Ask others the same of these slots; of each slot one answers."""
         view, others = self._overlay.view, frozenset(without) | self._audit.refuted()
         if view.strategy.slot_bits != given.asked.slot_bits:
             return []
-        ready = {slot: [peer for peer in view.ready(slot) if peer not in others] for slot in sorted(slots)}
+        ready = {
+            slot: [peer for peer in view.ready(slot, answering=True) if peer not in others] for slot in sorted(slots)
+        }
         return await self._ask_of(given, {slot: peers for slot, peers in ready.items() if peers})
 
     async def _ask_of(self, given: _Given, ready: Ready) -> list[Testimony]:

@@ -9,11 +9,11 @@ import asyncio
 import logging
 import random
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from dht import BadMessage, Clock, InputError, Message, NodeId, Overlay, RemoteError, Slot
+from dht import BadMessage, Clock, InputError, Message, NodeId, Overlay, RemoteError, Slot, View
 from index.asking.query_trace import Tracer
 from index.shard.messages import BestAnswer, StatisticsAnswer
 
@@ -195,6 +195,16 @@ class _GatherRun(Generic[A]):
             self._covered.failed.add(peer)
         self._flying[peer] -= 1
         replies.put_nowait(None)
+
+
+def stored_only(view: View, slots: Iterable[Slot], without: Collection[NodeId]) -> dict[Slot, Sequence[NodeId]]:
+    """Return of each of some slots who stores it and does not index it, slots without anybody left out."""
+    answering, found = view.ready_by_slot(answering=True), dict[Slot, Sequence[NodeId]]()
+    for slot in sorted(slots):
+        silent = {*answering[slot], *without}
+        if peers := [peer for peer in view.ready(slot) if peer not in silent]:
+            found[slot] = peers
+    return found
 
 
 def make_plan(

@@ -11,7 +11,7 @@ from typing import cast
 from dht import NodeId, Overlay, PeerAudit, Slot
 from index.asking.answer_audit import settle
 from index.asking.hit_audit import AskOf, HitAudit, best_question
-from index.asking.scatter_gather import NEVER, Gathered, Ready, ScatterGather, SlotQuestion
+from index.asking.scatter_gather import NEVER, Gathered, Ready, ScatterGather, SlotQuestion, stored_only
 from index.asking.search_outcome import PeerQuery, SearchOutcome, Told, fill_in, note_answers, summed, told_by_slot
 from index.config import IndexConfig
 from index.query.parser import ReadAs, Reading, parse_query
@@ -53,9 +53,9 @@ class TwoPhaseSearch:
     ) -> SearchOutcome:
         """Ask for the statistics of every slot that somebody is ready for, until the steady instant `until`."""
         view = self._overlay.view
-        by_slot, refuted = view.ready_by_slot(), self._audit.refuted()
+        by_slot, refuted = view.ready_by_slot(answering=True), self._audit.refuted()
         ready = _ready_for(cast(Sequence[Slot], range(len(by_slot))), by_slot, refuted)
-        question = _statistics_question(asked, len(by_slot))
+        question, from_store = (_statistics_question(asked, len(by_slot), each) for each in (False, True))
 
         def cover(
             ready: Ready, until: float, covered: Gathered[StatisticsAnswer] | None = None
@@ -72,9 +72,12 @@ class TwoPhaseSearch:
         def confirm(ready: Ready) -> Awaitable[Gathered[StatisticsAnswer]]:
             return cover(ready, min(until, self._audit.now + patience_s))
 
-        def judge(ready: Ready) -> Awaitable[Gathered[StatisticsAnswer]]:
+        async def judge(ready: Ready) -> Gathered[StatisticsAnswer]:
             is_late = any(self._overlay.late.is_late(peer) for peers in ready.values() for peer in peers)
-            return confirm(ready) if is_late else cover(ready, min(until, self._audit.now + patience_s + JUDGE_S))
+            patient_until = min(until, self._audit.now + patience_s + (0.0 if is_late else JUDGE_S))
+            judged = await cover(ready, patient_until)
+            stored = stored_only(view, ready.keys() - judged.slots, refuted)
+            return await self._remote.cover(stored, from_store, patient_until, avoid, covered=judged)
 
         disputed = await settle(self._audit, covered, ready, view.node_id, confirm, judge)
         outcome = summed(asked, covered, ready)
@@ -117,7 +120,7 @@ class TwoPhaseSearch:
 
     async def own(self, asked: PeerQuery, k: int, per_host: int, until: float) -> SearchOutcome:
         """Find the best of this node's own slots, by their own statistics; no peer is asked."""
-        me, by_slot = self._overlay.view.node_id, self._overlay.view.ready_by_slot()
+        me, by_slot = self._overlay.view.node_id, self._overlay.view.ready_by_slot(answering=True)
         ready: dict[Slot, Sequence[NodeId]] = {
             Slot(slot): (me,) if me in peers else () for slot, peers in enumerate(by_slot)
         }
@@ -147,27 +150,27 @@ class TwoPhaseSearch:
 
     def _ready(self, slots: Sequence[Slot], outcome: SearchOutcome) -> Ready:
         """The peers to ask for each of these slots: none that just failed, where there is another."""
-        now = self._overlay.view.ready_by_slot()  # who became ready meanwhile may be asked too
+        now = self._overlay.view.ready_by_slot(answering=True)  # who became ready meanwhile may be asked too
         return _ready_for(slots, now if len(now) == outcome.slots else outcome.ready, outcome.shunned)
 
     def _left(self, asked: Ready, answered: frozenset[Slot], slot_count: int) -> Ready:
         """Return the slots of `asked` that nobody answered, each with further peers: those ready by now, and its
         owners. The peers that were asked may all have just handed the slot over. Refuted peers are left out."""
         view, refuted = self._overlay.view, self._audit.refuted()
-        now = view.ready_by_slot()
+        now = view.ready_by_slot(answering=True)
         open_ = sorted(slot for slot in asked.keys() - answered if asked[slot]) if len(now) == slot_count else ()
         others = {slot: dict.fromkeys((*now[slot], *view.owners(slot))) for slot in open_}
         left = {slot: [p for p in others[slot] if p not in asked[slot] and p not in refuted] for slot in open_}
         return {slot: peers for slot, peers in left.items() if peers}
 
 
-def _statistics_question(asked: PeerQuery, slot_count: int) -> SlotQuestion[StatisticsAnswer]:
+def _statistics_question(asked: PeerQuery, slot_count: int, from_store: bool = False) -> SlotQuestion[StatisticsAnswer]:
     analyzer, patterns = asked.query.rules.analyzer.number, tuple(map(str, asked.patterns))
     bits = slot_count.bit_length() - 1
 
     def ask(slots: Sequence[Slot]) -> AskStatistics:
-        words = asked.text, asked.language, asked.site, asked.spellings, patterns
-        return AskStatistics(analyzer, bits, tuple(slots), *words)
+        words = asked.text, asked.language, asked.site, asked.spellings, () if from_store else patterns
+        return AskStatistics(analyzer, bits, tuple(slots), *words, from_store)
 
     def wrong(answer: StatisticsAnswer, slots: Sequence[Slot]) -> str | None:
         return wrong_statistics(answer, slots, asked.query, len(asked.spellings))

@@ -25,12 +25,16 @@ CREATE TABLE IF NOT EXISTS document (number INTEGER PRIMARY KEY, id BLOB NOT NUL
   cell INTEGER NOT NULL, version BLOB NOT NULL, record BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS cell (cell INTEGER PRIMARY KEY, documents INTEGER NOT NULL, title INTEGER NOT NULL,
   headings INTEGER NOT NULL, url INTEGER NOT NULL, body INTEGER NOT NULL, fingerprint BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS unindexed ON document (cell) WHERE record = x'';
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 """
 
 
+_UNINDEXED = "record = x''"
+
+
 class ForwardRow(NamedTuple):
-    """One indexed document; `record` is its forward record."""
+    """One document. `record`: its forward record, empty where the document is stored here and not indexed."""
 
     number: int
     id: DocumentId
@@ -41,7 +45,7 @@ class ForwardRow(NamedTuple):
 
     def counted(self, totals: SlotTotals, sign: int = 1) -> SlotTotals:
         """Return the totals of the document's cell with it (or, sign -1, without)."""
-        return totals.plus(self.id + self.version, lengths_in(self.record), sign)
+        return totals.plus(self.id + self.version, lengths_in(self.record) if self.record else (0, 0, 0, 0), sign)
 
 
 class ForwardTable:
@@ -74,6 +78,25 @@ class ForwardTable:
         with self._failures(), self._reading:
             rows = self._reader.execute("SELECT * FROM cell ORDER BY cell").fetchall()
         return {cell: SlotTotals(n, (t, h, u, b), int.from_bytes(mark, "big")) for cell, n, t, h, u, b, mark in rows}
+
+    def unindexed(self) -> dict[int, int]:
+        """Count by cell the documents that are not indexed; cells without any are left out."""
+        with self._failures(), self._reading:
+            return dict(self._reader.execute(f"SELECT cell, count(*) FROM document WHERE {_UNINDEXED} GROUP BY cell"))
+
+    def unindexed_of(self, cells: Sequence[int], limit: int, first: bytes = b"") -> list[DocumentId]:
+        """Return up to `limit` documents of these cells that are not indexed, those from the id `first` on before the
+        others."""
+        marks = ",".join("?" * len(cells))
+        found = f"SELECT id FROM document WHERE {_UNINDEXED} AND cell IN ({marks}) ORDER BY id < ?, id LIMIT ?"
+        with self._failures(), self._reading:
+            return [DocumentId(id_) for (id_,) in self._reader.execute(found, (*cells, first, limit))]
+
+    def indexed_from(self, number: int) -> list[ForwardRow]:
+        """Return the next indexed documents from a number on, by ascending number; for the writing thread."""
+        found = f"SELECT * FROM document WHERE number >= ? AND NOT {_UNINDEXED} ORDER BY number LIMIT {_CHUNK}"
+        with self._failures(), self._writing:
+            return list(map(ForwardRow._make, self._writer.execute(found, (number,))))
 
     def find(self, ids: Sequence[DocumentId]) -> dict[DocumentId, ForwardRow]:
         """Return the rows of those of these documents that are there; for the writing thread."""

@@ -42,7 +42,7 @@ class IndexEntry:
     def facets(self) -> tuple[str, ...]:
         """Its name in each of FACETS, "" where it has none."""
         host = self.hosts[0] if self.hosts and len(self.hosts[0]) <= MAX_HOST_CHARS else ""
-        year = next((tag[5:] for tag in self.tags if tag.startswith("date:") and len(tag) == 9), "")
+        year = next((tag[5:] for tag in self.tags if len(tag) == 9 and tag.startswith("date:")), "")
         kind = next((tag[5:] for tag in self.tags if tag.startswith("type:")), "")
         return host, self.language if len(self.language) <= MAX_LANGUAGE_CHARS else "", year, kind
 

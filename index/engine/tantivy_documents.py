@@ -12,7 +12,7 @@ its own terms alone, without a filter.
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
-from operator import attrgetter
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +23,8 @@ from index.engine.tantivy_columns import add_columns, fill_columns
 from index.query.collection_statistics import CELL_BITS
 from index.query.ranking_rules import FRONT_FIELD, FRONT_MOST, INDEXED_CLASSES, RANKINGS
 from index.query.scoring import WEIGHTS
-from index.text.field_terms import TITLE, URL, FieldTerms
+from index.text import text_leaf
+from index.text.field_terms import BODY, HEADINGS, TITLE, URL, FieldTerms, Places
 from index.text.stem_classes import CLASSES, ENGLISH, class_of
 
 TEXT, BOILERPLATE, REWARD, MARK, FACET = "text", "boilerplate", "reward", "mark", "facet"
@@ -73,14 +74,14 @@ def document_of(entry: IndexEntry) -> tantivy.Document:
     document = tantivy.Document()
     document.add_unsigned("number", entry.number)
     document.add_unsigned("cell", entry.cell)
-    title, *headings, url, body, boilerplate = _written(entry.fields, class_of(entry.language))
-    for lines, weight in zip(([title], headings, [url], [body]), WEIGHTS, strict=True):
-        for line in filter(_length, lines):
-            for _ in range(weight):
-                document.add_text(TEXT, line.text)
-            if line.pairs:
-                document.add_text(BOILERPLATE, line.pairs)
-    for each in filter(None, (boilerplate.text, boilerplate.pairs)):
+    lengths = list(map(len, entry.fields.lines))
+    lines, pairs = _written(entry.fields, lengths, _MARKS[class_of(entry.language)])
+    title, url = _Line(lengths[0], lines[0]), _Line(lengths[-3], lines[-3])
+    weights = WEIGHTS[TITLE], *[WEIGHTS[HEADINGS]] * (len(lines) - 4), WEIGHTS[URL], WEIGHTS[BODY]
+    for line, weight in zip(lines, weights, strict=False):
+        for _ in range(weight if line else 0):
+            document.add_text(TEXT, line)
+    for each in filter(None, (*pairs[:-1], lines[-1], pairs[-1])):
         document.add_text(BOILERPLATE, each)
     if earning := list(_rewarded(entry, title, url)):
         missing = REWARD_TERMS - sum(line.length for line, _ in earning)
@@ -163,24 +164,26 @@ class _Line(NamedTuple):
 
     length: int  # in terms
     text: str  # its terms, of their stem class
-    pairs: str  # one for each two numbers of it that follow each other, a dash between those that do not; "" for none
 
 
-_length = attrgetter("length")
+def _written(fields: FieldTerms, lengths: list[int], mark: str) -> tuple[list[str], list[str]]:
+    write = text_leaf.leaf.written_lines if text_leaf.leaf else written_lines
+    return write(fields.vocabulary, fields.places, lengths, mark, PAIRS_OF[TEXT], PAIRS_OF[BOILERPLATE])
 
 
-def _written(fields: FieldTerms, stem_class: int) -> list[_Line]:
-    """Write the lines of a document, all at once: most are short, and few have numbers side by side."""
-    mark, terms, places = _MARKS[stem_class], fields.vocabulary, fields.places.tolist()
-    words = [term + mark for term in terms] if mark else terms
-    paired, found = _starts_of_pairs(fields), list[_Line]()
-    end, last = 0, len(fields.lines) - 1
-    for number, line in enumerate(fields.lines):
-        start, end = end, end + len(line)
+def written_lines(
+    names: list[str], places: Places, lengths: list[int], mark: str, pair: str, last_pair: str
+) -> tuple[list[str], list[str]]:
+    """Write the lines of a document, all at once: most are short, and few have numbers side by side. Each line's terms
+    have the mark of their stem class. Each also has its pairs, one for each two numbers that follow each other, a dash
+    between those that do not; "" for none. `pair` stands before a pair, in the last line `last_pair`."""
+    words, found = [name + mark for name in names] if mark else names, places.tolist()
+    paired, lines, pairs = _starts_of_pairs(names, places), list[str](), list[str]()
+    for number, (start, end) in enumerate(pairwise(accumulate(lengths, initial=0)), 1):
         inside = paired[bisect_left(paired, start) : bisect_left(paired, end - 1)] if paired else ()
-        pairs = " ".join(_pairs(inside, terms, places, PAIRS_OF[BOILERPLATE if number == last else TEXT]))
-        found.append(_Line(len(line), " ".join(map(words.__getitem__, places[start:end])), pairs))
-    return found
+        pairs.append(" ".join(_pairs(inside, names, found, last_pair if number == len(lengths) else pair)))
+        lines.append(" ".join(map(words.__getitem__, found[start:end])))
+    return lines, pairs
 
 
 def _pairs(starts: Sequence[int], terms: Sequence[str], places: Sequence[int], mark: str) -> Iterator[str]:
@@ -191,14 +194,14 @@ def _pairs(starts: Sequence[int], terms: Sequence[str], places: Sequence[int], m
         yield mark + pair_of(terms[places[start]], terms[places[start + 1]])
 
 
-def _starts_of_pairs(fields: FieldTerms) -> list[int]:
+def _starts_of_pairs(names: list[str], places: Places) -> list[int]:
     """Where a number stands before another one, be that in the same line or not; ascending."""
-    numbers = [place for place, term in enumerate(fields.vocabulary) if term.isdigit() and is_number(term)]
+    numbers = [place for place, term in enumerate(names) if term.isdigit() and is_number(term)]
     if not numbers:
         return []
-    are_numbers = np.zeros(len(fields.vocabulary), np.bool_)
+    are_numbers = np.zeros(len(names), np.bool_)
     are_numbers[numbers] = True
-    here = are_numbers[fields.places]
+    here = are_numbers[places]
     starts: list[int] = (here[:-1] & here[1:]).nonzero()[0].tolist()
     return starts
 

@@ -20,6 +20,7 @@ from index.change_feed import ChangeFeed, DocumentChange
 from index.config import IndexConfig
 from index.engine.index_files import IndexFiles
 from index.errors import IndexCorrupt
+from index.indexed_slots import IndexedSlots
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +34,7 @@ MAX_BATCH_CHARS = 1 << 25  # of text, with which a batch is full, too: what wait
 TRY_AGAIN_S = 10.0  # between two tries of a machine that refused
 LOOK_FOR_TROUBLE_S = 10.0  # how soon an idle index notices damage that a reader met
 CHECK_EVERY_S = 86_400.0  # between two checks of all files against their checksums
+HEARD_S = 60.0  # until everybody knows of which slots this node answers no more queries
 BESIDE_REST = 2.0  # times what the last batch took: an index that nobody asks yet is built in a third of the time
 READERS = {"tantivy": 2}  # threads, by engine; one of others
 SPARE_BYTES = 1 << 28  # of a disk: what is built beside the index in force leaves them to it and to the store
@@ -54,11 +56,16 @@ class IndexFollower:
         *,
         is_beside: bool,
         no_room: Callable[[], str] = str,
+        indexed: Callable[[], IndexedSlots] = IndexedSlots,
     ) -> None:
-        """`checker`: the thread that reads all files once a day; `no_room` says why an index beside must not grow."""
+        """`checker`: the thread that reads all files once a day; `no_room` says why an index beside must not grow;
+        `indexed` tells of which slots more than ids is kept."""
         self.files, self.is_beside = files, is_beside
         self._config, self._feed, self._faults, self._checker = config, feed, faults, checker
-        self._no_room = no_room
+        self._no_room, self._indexed = no_room, indexed
+        self._swept = indexed()  # what the index was last cut down to
+        self._sweep_from: int | None = None
+        self._sweep_at = 0.0  # loop time
         self._trouble, self._noted, self._checked_at = False, FaultSite.INDEX, 0.0  # loop time
         self._writer = ThreadPoolExecutor(1, "index-write")
         self._readers = READERS.get(config.engine, 1)
@@ -135,15 +142,41 @@ class IndexFollower:
             self._begun_at = self._feed.sequence(self._cursor) + self._feed.lag(self._cursor)
         changes, cursor = await self._batch()
         moved = cursor != self._cursor
+        indexed = self._indexed()
         if moved:  # also where nothing in it was a document: a cursor left behind would grow too old
-            await self._in(self._writer, lambda: self.files.apply(changes, cursor))
+            await self._in(self._writer, lambda: self.files.apply(changes, cursor, indexed))
         self._cursor = cursor
         lag = self._feed.lag(cursor)
         self._forgotten = 0 if moved else lag  # numbers at the end of the log whose changes nobody has to follow
         self._reached = self._feed.sequence(cursor) + self._forgotten
         if lag <= self._forgotten:
             self._current = True
-        return moved
+        return await self._complete(indexed) or await self._cut(indexed) or moved
+
+    async def _complete(self, indexed: IndexedSlots) -> bool:
+        """Index some of the documents that were only stored until now; return False where there are none."""
+        if not self.files.unindexed:
+            return False
+        ids = await self._in(self._writer, lambda: self.files.unindexed_in(indexed, READ_COUNT))
+        if ids:
+            changes = self._feed.read(ids)
+            await self._in(self._writer, lambda: self.files.apply(changes, self._cursor, indexed))
+        return bool(ids)
+
+    async def _cut(self, indexed: IndexedSlots) -> bool:
+        """Drop, a part at a time, what the index holds of slots that others index; return False where nothing is left.
+        It begins a minute after the list of slots grew shorter, so whoever asks for one of them has heard."""
+        if indexed != self._swept:
+            if indexed.slots is not None:
+                self._sweep_from, self._sweep_at = 0, asyncio.get_running_loop().time() + HEARD_S
+            self._swept = indexed
+        if not self._is_cut_due() or (start := self._sweep_from) is None:
+            return False
+        self._sweep_from = await self._in(self._writer, lambda: self.files.unindex(indexed, start))
+        return self._sweep_from is not None
+
+    def _is_cut_due(self) -> bool:
+        return self._sweep_from is not None and asyncio.get_running_loop().time() >= self._sweep_at
 
     async def check_files(self) -> None:
         """Read all files once, off the event loop; where one is damaged, the next step builds the index anew."""
@@ -215,14 +248,15 @@ class IndexFollower:
         self._cursor = self.files.cursor
 
     async def _wait(self) -> None:
-        """Wait for a change, or for trouble that a reader met; meanwhile, once a day, all files are checked."""
-        loop = asyncio.get_running_loop()
+        """Wait for a change, for other slots to index, or for trouble that a reader met. Once a day all files are
+        checked meanwhile."""
+        loop, indexed = asyncio.get_running_loop(), self._indexed()
         if loop.time() >= self._checked_at:
             self._checked_at = loop.time() + CHECK_EVERY_S
             await self.check_files()
-        while not self._trouble:
+        while not self._trouble and self._indexed() == indexed and not self._is_cut_due():
             with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_FOR_TROUBLE_S):
+                async with asyncio.timeout(LOOK_S if self._sweep_from is not None else LOOK_FOR_TROUBLE_S):
                     await self._feed.wait(self._cursor)
                     self._current = False
                     return

@@ -11,12 +11,13 @@ queries.
 import asyncio
 import logging
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
 from dht import (
+    MAX_SLOT_BITS,
     STRICT,
     BadMessage,
     FaultSite,
@@ -33,8 +34,10 @@ from index.config import IndexConfig
 from index.engine.index_files import IndexFiles
 from index.engine.protocol import Engine
 from index.errors import IndexCorrupt
+from index.indexed_slots import IndexedSlots
 from index.query.collection_statistics import SlotTotals
 from index.query.search_rules import PlannedRules, SearchRules, known_rules, planned_rules, rules_warnings
+from index.shard.index_duty import IndexDuty
 from index.shard.index_follower import IndexFollower
 from index.shard.question_server import Agree, QuestionServer
 from index.text.analyzer_check import check_analyzer
@@ -72,7 +75,8 @@ class LocalIndex:
         self.config, self._path, self._overlay, self._feed = config, path, overlay, feed
         self._checker = ThreadPoolExecutor(1, "index-check")
         self._followers: dict[AnalyzerRules, IndexFollower] = {}
-        self._server = QuestionServer(config, overlay, self._followers.get, agree)
+        self._duty, self._indexed = IndexDuty(), IndexedSlots()
+        self._server = QuestionServer(config, overlay, self._followers.get, agree, feed.read)
         self._running: dict[AnalyzerRules, asyncio.Task[None]] = {}
         self._young_since = float("inf")
         self._try_again_at = 0.0  # loop time
@@ -140,6 +144,15 @@ class LocalIndex:
             built = f"the index for analyzer {plan.now.analyzer.number}, in force now, is being built ({share:.0%})"
             yield f"{built}; until then answers are by the rules before"
 
+    def stored_only(self, slots: Collection[Slot]) -> frozenset[Slot]:
+        """Return those of some slots, as the strategy in force numbers them, that are not wholly indexed here."""
+        unindexed, bits = self._serving.files.unindexed, self._overlay.view.strategy.slot_bits
+        indexed = self._indexed.slots
+        if indexed is None and not unindexed:
+            return frozenset()
+        lacking = {cell >> (MAX_SLOT_BITS - bits) for cell in unindexed}
+        return frozenset(slot for slot in slots if slot in lacking or (indexed is not None and slot not in indexed))
+
     def totals_by_slot(self) -> Mapping[Slot, SlotTotals]:
         """Return what is indexed of each slot, those that hold nothing maybe left out; the same object until anything
         changes, and of each slot until that changes."""
@@ -182,6 +195,8 @@ class LocalIndex:
     async def choose(self) -> None:
         """Begin the indexes that the known strategies need, and delete those that none needs any more: never before the
         one in force can answer."""
+        begun = [slot for slot, totals in self.totals_by_slot().items() if any(totals.lengths)]
+        self._indexed = self._duty.refresh(self._overlay.view, asyncio.get_running_loop().time(), begun)
         plan = self.plan
         before = [rules.analyzer for rules in plan.before]
         ahead = known_rules(self._overlay.view.coming_strategies())
@@ -245,8 +260,10 @@ class LocalIndex:
     def _add(self, files: IndexFiles, *, is_beside: bool) -> None:
         files.young_since = self._young_since
         feed, faults, no_room = self._feed, self._faults, self._no_room
-        follower = IndexFollower(self.config, files, feed, faults, self._checker, is_beside=is_beside, no_room=no_room)
-        self._followers[files.analyzer] = follower
+        about = self.config, files, feed, faults, self._checker
+        self._followers[files.analyzer] = IndexFollower(
+            *about, is_beside=is_beside, no_room=no_room, indexed=lambda: self._indexed
+        )
 
     async def _begin(self, analyzer: AnalyzerRules, *, is_beside: bool) -> None:
         loop = asyncio.get_running_loop()

@@ -18,6 +18,7 @@ from index.shard.corrections import MAX_SPELLINGS
 MAX_SLOTS = 1 << 16
 MAX_K = 4096
 MAX_COUNT = 1 << 48
+MAX_NAMED = 8  # documents of one dispute
 MAX_HOSTS = 8  # whose matches one answer counts
 
 Slots = Annotated[tuple[Annotated[int, Meta(ge=0, lt=MAX_SLOTS)], ...], Meta(max_length=MAX_SLOTS)]
@@ -62,6 +63,8 @@ class AskStatistics(Message, frozen=True, array_like=True):
 
     `spellings`: words as they are written, whose documents are counted too: what the query may have been meant to say.
     `patterns`: those of which the commonest words are listed, see `patterns`.
+    `from_store`: whether it is asked of a node that stores these slots and does not index them: it reads some of their
+    documents, and says what all hold by these.
     """
 
     in_packets = True
@@ -74,6 +77,7 @@ class AskStatistics(Message, frozen=True, array_like=True):
     site: Name = ""
     spellings: Annotated[tuple[Spelling, ...], Meta(max_length=MAX_SPELLINGS)] = ()
     patterns: Annotated[tuple[WrittenPattern, ...], Meta(max_length=MAX_PATTERNS)] = ()
+    from_store: bool = False
 
 
 class StatisticsAnswer(Message, frozen=True, array_like=True):
@@ -99,7 +103,8 @@ class AskBest(Message, frozen=True, array_like=True):
 
     `floor`: nothing that scores less is of use any more. `per_host`: nor are more than so many of one host; 0: any
     number. `facets`: whether matches are to be counted by site, language, year and type. `by_date`: the best are the
-    newest of what is counted; `floor` and `per_host` are 0 then.
+    newest of what is counted; `floor` and `per_host` are 0 then. `named`: where there are any, only these documents are
+    asked for, of a node that stores these slots and does not index them.
     """
 
     in_packets = True
@@ -120,6 +125,7 @@ class AskBest(Message, frozen=True, array_like=True):
     per_host: Annotated[int, Meta(ge=0, le=MAX_K)] = 0
     facets: bool = False
     by_date: bool = False
+    named: Annotated[tuple[Id, ...], Meta(max_length=MAX_NAMED)] = ()
 
 
 class HitRow(msgspec.Struct, frozen=True, array_like=True):

@@ -5,6 +5,7 @@ Memory stays bounded: only so many questions wait for the reading threads, and o
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TypeVar, cast
 
 from msgspec import structs
@@ -19,6 +20,7 @@ from index.query.search_rules import SearchRules, rules_of
 from index.shard.index_follower import IndexFollower
 from index.shard.messages import Agreement, AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 from index.shard.shard_search import ShardSearch, count
+from index.shard.stored_answers import ReadStored, StoredAnswers
 from index.text.analyzer_rules import AnalyzerRules
 
 NEAR_BITS = 2  # doublings by which a peer may be ahead or behind, and still gets an answer
@@ -37,16 +39,22 @@ class QuestionServer:
         overlay: Overlay,
         find: Callable[[AnalyzerRules], IndexFollower | None],
         agree: Agree,
+        read: ReadStored,
     ) -> None:
         self._config, self._overlay, self._find, self._agree = config, overlay, find, agree
+        self._stored = StoredAnswers(overlay, read)
         self._waiting: Counter[NodeId] = Counter()
         overlay.serve(AskStatistics, self._statistics)
         overlay.serve(AskBest, self._best)
 
     async def _statistics(self, peer: NodeId, ask: AskStatistics) -> StatisticsAnswer:
         rules, follower = self._by(peer, ask.analyzer)
-        slots = self._accept(peer, follower, ask.slot_bits, ask.slots)
         query = parse_query(ask.query, ask.language, ask.site, False, rules)  # remembered by how it is called
+        if ask.from_store:
+            reading = partial(self.read, follower, peer=peer)
+            documents = await self._stored.drawn(follower.files, ask, reading)
+            return await self.read(follower, lambda: documents.statistics(query, ask.spellings), peer)
+        slots = self._accept(peer, follower, ask.slot_bits, ask.slots)
         agreement = self._agreement(slots, ask.slot_bits)
         beside = ask.slot_bits, ask.spellings, ask.patterns
         answer = await self.read(follower, lambda: count(follower.files, query, slots, *beside), peer)
@@ -54,9 +62,12 @@ class QuestionServer:
 
     async def _best(self, peer: NodeId, ask: AskBest) -> BestAnswer:
         rules, follower = self._by(peer, ask.analyzer, ask.ranking)
-        slots = self._accept(peer, follower, ask.slot_bits, ask.slots)
         query = parse_query(ask.query, ask.language, ask.site, ask.by_date, rules)
         statistics = _believable(peer, ask, query)
+        if ask.named:
+            documents = await self._stored.named(follower.files, ask)
+            return await self.read(follower, lambda: documents.best(query, statistics, ask), peer)
+        slots = self._accept(peer, follower, ask.slot_bits, ask.slots)
         depth = min(ask.depth, self._config.max_depth)
         floor = ask.floor if ask.floor > 0 else 0.0
         files, bits = follower.files, ask.slot_bits
@@ -91,17 +102,17 @@ class QuestionServer:
         if not follower.is_answering or (follower.is_beside and follower.is_stuck):
             return []
         known = cast(list[Slot], sorted({slot for slot in slots if slot < 1 << slot_bits}))
-        me, ready = self._overlay.view.node_id, self._overlay.view.ready_by_slot()
+        me, ready = self._overlay.view.node_id, self._overlay.view.ready_by_slot(answering=True)
         if len(ready) == 1 << slot_bits:
             return [slot for slot in known if me in ready[slot]]
-        return [slot for slot in known if self._is_ready(slot, slot_bits, bits)]
+        return [slot for slot in known if self._answers(slot, slot_bits, bits)]
 
-    def _is_ready(self, slot: Slot, slot_bits: int, bits: int) -> bool:
-        """Whether this node, which counts 2**bits slots, is ready for all of a slot of 2**slot_bits."""
+    def _answers(self, slot: Slot, slot_bits: int, bits: int) -> bool:
+        """Whether this node, which counts 2**bits slots, answers for all of a slot of 2**slot_bits."""
         view = self._overlay.view
         if slot_bits > bits:
-            return view.node_id in view.ready(Slot(slot >> (slot_bits - bits)))
-        return all(view.node_id in view.ready(part) for part in resize_inside({slot}, slot_bits, bits))
+            return view.node_id in view.ready(Slot(slot >> (slot_bits - bits)), answering=True)
+        return all(view.node_id in view.ready(part, answering=True) for part in resize_inside({slot}, slot_bits, bits))
 
     async def read(self, follower: IndexFollower, work: Callable[[], _Result], peer: NodeId | None = None) -> _Result:
         """Do work for a peer (None: this node) on a reading thread of an index; raises BadMessage where too much waits,

@@ -239,6 +239,9 @@ def words(text: str) -> list[str]:
 
 
 def _cut_words(chunk: str) -> tuple[str, ...]:
+    if chunk.isascii():  # what `_pieces` gives, in a third of the time
+        found = ((raw, _NUMBERED.fullmatch(raw)) for raw in ASCII_TOKEN.findall(chunk))
+        return tuple(word for raw, parts in found for word in (parts.groups() if parts else (raw[:MAX_TERM_CHARS],)))
     return tuple(word for words, kind, _, _ in _pieces(chunk) if kind is not _Kind.JOINED for word in words)
 
 

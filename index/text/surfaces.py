@@ -14,7 +14,7 @@ from index.change_feed import Text
 from index.text import text_leaf
 from index.text.field_terms import MAX_BODY_CHARS, MAX_HEADINGS, MAX_LINE_CHARS
 from index.text.folding import fold
-from index.text.scripts import TOKEN, UNSPACED_RUN
+from index.text.scripts import PLAIN_RUN, TOKEN, UNSPACED_RUN
 
 MIN_CHARS = 3
 MAX_CHARS = 32
@@ -86,8 +86,8 @@ def spaced_letters(texts: Iterable[str]) -> bytes:
 
 def sift_chunks(spaced: bytes, least: int, most: int) -> tuple[list[str], list[bytes]]:
     """Return the distinct chunks of a text that are words of ASCII, of so many letters, and those that may hold words
-    of any other kind."""
-    chunks = dict.fromkeys(spaced.split())
+    of any other kind. Runs of scripts without spaces are no words, and end them."""
+    chunks = dict.fromkeys((spaced if spaced.isascii() else PLAIN_RUN.sub(" ", spaced.decode()).encode()).split())
     plain = [chunk for chunk in chunks if chunk.isalpha() and least <= len(chunk) <= most]  # all ASCII
     others = [chunk for chunk in chunks if not chunk.isalnum()]  # a digit makes it no word
     return b" ".join(plain).decode().split(), others

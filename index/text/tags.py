@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 
 from index.change_feed import Text
+from index.text import text_leaf
 from index.text.analyzer import words
 from index.text.field_terms import MAX_BODY_CHARS, MAX_HEADINGS, MAX_LINE_CHARS
 from index.text.folding import fold
@@ -35,7 +36,7 @@ _TYPE = re.compile(r"[a-z0-9]{1,5}")
 def tags_of(text: Text) -> tuple[str, ...]:
     """Return the tags of a document, each once."""
     tags = _plain_tags(text.url, text.title[:MAX_LINE_CHARS], day_of(text))
-    return (*tags, *map(character_tag, _characters_of(text)))
+    return (*tags, *[_CHARACTER + character for character in _characters_of(text)])
 
 
 def bears(text: Text, tag: str) -> bool:
@@ -123,9 +124,9 @@ def day_of(text: Text) -> int:
 
 
 @cache
-def _written(character: str) -> str:
-    """The output of the analyzer for a character by itself; "" where that is no word of these scripts."""
-    found = words(character)
+def written_code(code: int) -> str:
+    """Return the output of the analyzer for a character by itself; "" where that is no word of these scripts."""
+    found = words(chr(code))
     return found[0] if len(found) == 1 and is_character(found[0]) else ""
 
 
@@ -137,8 +138,13 @@ def is_character(word: str) -> bool:
 def characters_in(*texts: str) -> list[str]:
     """Return the distinct characters of some texts as the analyzer writes them, ascending."""
     said = "".join(text for text in texts if not text.isascii())
+    return text_leaf.leaf.characters_in(said, written_code) if text_leaf.leaf else sift_characters(said)
+
+
+def sift_characters(said: str) -> list[str]:
+    """Return the distinct characters of a text as the analyzer writes them, ascending."""
     if np.frombuffer(said.encode("utf-16-le", "replace"), "<u2").max(initial=0) < _FIRST:  # of most pages
         return []
     codes = np.frombuffer(said.encode("utf-32-le", "replace"), "<u4")  # ten thousand a page: not one by one in Python
     codes = np.sort(codes[codes >= _FIRST])  # np.unique would load numpy.ma, a megabyte
-    return sorted({_written(chr(code)) for code in codes[np.diff(codes, prepend=0) > 0].tolist()} - {""})
+    return sorted({written_code(code) for code in codes[np.diff(codes, prepend=0) > 0].tolist()} - {""})

@@ -7,7 +7,7 @@ decides by the tables that are made here alone: it asks Python for every chunk t
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from functools import cached_property
 from types import ModuleType
@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dht import load_leaf
-from index.text.analyzer import JOINERS, MEMO_CHUNKS, SPACED, known_chunk, known_word, simplified
+from index.text.analyzer import JOINERS, SPACED, known_chunk, known_word, simplified
 from index.text.scripts import LETTER, MARKS, PLAIN_RUN, UNSPACED_RUN, unassigned_spans
 from index.text.stem_classes import ascii_stemmer
 
 if TYPE_CHECKING:
     from index.text._leaf import Cutter
 
+MOST_CHUNKS = 1 << 16  # 4 MB; the bundled sample of 440 pages has more than 1 << 15
 MOST_TERMS = 1 << 17  # 16 MB with their strings; Chinese pages have 60,000 bigrams that come again
 _LETTER = re.compile(f"{LETTER}+")
 _BESIDE_WORDS = re.compile(f"['\u2019+#{MARKS}]+")  # part of a word, or of its end
@@ -51,18 +52,23 @@ class TextLeaf:
         self.columns_of = module.columns_of  # see sketch.py
         self.measure_leaves = module.measure_leaves  # see top_hits.py
         self.sift_chunks = module.sift_chunks  # see surfaces.py
+        self.written_lines = module.written_lines  # see tantivy_documents.py
 
     @cached_property
     def _cutter(self) -> "Cutter":
         """Made when the first text is cut: its table takes 30 ms, which commands that cut none need not spend."""
         tables, callbacks = (SPACED, _letters()), (ascii_stemmer, known_chunk, known_word)
-        made: Cutter = self._module.Cutter(*tables, *callbacks, MEMO_CHUNKS, MOST_TERMS)
+        made: Cutter = self._module.Cutter(*tables, *callbacks, MOST_CHUNKS, MOST_TERMS)
         return made
 
     def cut_lines(self, lines: Sequence[str], limits: Limits, stem_class: int) -> tuple[list[str], bytes, list[int]]:
         """Do what `field_terms.cut_lines` does."""
         with self._turn:
             return self._cutter.cut(lines, limits, stem_class)
+
+    def characters_in(self, said: str, written: Callable[[int], str]) -> list[str]:
+        """Do what `tags.sift_characters` does."""
+        return self._cutter.characters_in(said.encode("utf-8", "replace"), written)
 
     def forget(self) -> None:
         """Forget all terms; they are found again."""

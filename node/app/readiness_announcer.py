@@ -31,6 +31,7 @@ class ReadinessAnnouncer:
         self._replicator, self._index, self._crawler = replicator, index, crawler
         self._meter = LoadMeter()
         self._shown: frozenset[Slot] = frozenset()
+        self._stored_only: frozenset[Slot] = frozenset()  # of these
         self._shown_of: Mapping[Slot, int] | None = None  # all of which is shown
         self._load_at = 0.0  # steady
 
@@ -51,14 +52,16 @@ class ReadinessAnnouncer:
         leaves at once. While the index cannot take in changes, slots are left to replicas that can; while it is built
         anew, all are."""
         is_stuck = self._index.is_stuck
-        if level_at is self._shown_of and not is_stuck and self._index.is_answering:
+        stored_only = self._index.stored_only(self._shown)
+        is_same = stored_only == self._stored_only
+        if is_same and level_at is self._shown_of and not is_stuck and self._index.is_answering:
             return
         shown = frozenset(slot for slot, sequence in level_at.items() if self._index.reached(sequence))
         if is_stuck:
             shown = frozenset(filter(self._is_alone, shown))
         self._shown_of = level_at if len(shown) == len(level_at) else None
-        if shown != self._shown:
-            self._shown = shown
+        if shown != self._shown or not is_same:
+            self._shown, self._stored_only = shown, self._index.stored_only(shown)
             self._announce(has_load=False)
 
     def _is_alone(self, slot: Slot) -> bool:
@@ -74,4 +77,4 @@ class ReadinessAnnouncer:
         if has_load:
             disk_share = 1.0 if self._is_refused() else self._store.room.used_bytes / self._store.room.quota_bytes
             load = self._meter.take(self._clock().steady, self._load_of_machine(), disk_share)
-        self._overlay.announce(self._shown, sum(self._crawler.due().values()), load)
+        self._overlay.announce(self._shown, sum(self._crawler.due().values()), load, self._stored_only)

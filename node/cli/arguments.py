@@ -24,6 +24,7 @@ _CODES = (
     "Exit codes: 0 ok, 1 failed or the node does not run, 2 usage, 78 bad configuration. Reading verbs take --json."
 )
 
+_ONE_INDEX = "with index_copies=1: a dead node's slots may be unsearchable for a minute"
 _MEMBERS = "how many there are, if the node is not to be asked: more than 10 bits take 128"
 _RULES = (  # options of `strategy draft` that become rules of the crawl, in the order of the command line
     ("deny", "HOST", 'a host, or URL prefix, that nobody crawls or keeps; "*.HOST" for it and all below'),
@@ -259,6 +260,7 @@ def _add_strategies(verbs: Verbs) -> None:
     add_repeatable(sign, "--key", "FILE", "a publisher's key", required=True)
     sign.add_argument("--out", metavar="FILE", help="default: standard output")
     sign.add_argument("--members", type=Between(1, 10_000_000), metavar="N", help=_MEMBERS)
+    sign.add_argument("--one-index", action="store_true", help=_ONE_INDEX)
     sign.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
     add_place(sign, url=True)
     publish = add_verb(strategy, "publish", "strategies:publish", "give a signed strategy to the network")
@@ -298,6 +300,7 @@ def _add_draft(strategy: Verbs) -> None:
         "--slot-bits", metavar="N|auto", help="2^N slots; auto: 16 and more for each member, never fewer"
     )
     draft.add_argument("--members", type=Between(1, 10_000_000), metavar="N", help=_MEMBERS)
+    draft.add_argument("--one-index", action="store_true", help=_ONE_INDEX)
     draft.add_argument("--effective-in", metavar="TIME", help="90s, 30m, 12h, 7d (default: at once)")
     draft.add_argument("--next-in", metavar="TIME", help="when the version after it may be expected (180d)")
     draft.add_argument("--expires-in", metavar="TIME", help="until when it is meant to hold (366d)")

@@ -171,7 +171,7 @@ class LevelKeeper:
         totals = here.totals.get(slot, NOTHING)
         older = self._older(slot, self._digests_until, totals, here.apart.get(slot, NEVER))
         whole = self._whole(slot, here) if here.is_current else b""
-        return SlotDigest(slot, older, whole, totals.documents, totals.lengths)
+        return SlotDigest(slot, older, whole)
 
     def _older(self, slot: Slot, until: float, totals: SlotTotals, newest: float) -> bytes:
         """Digest what the index held of a slot before an instant. Of most slots nothing was written since: then it is

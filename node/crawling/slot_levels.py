@@ -29,15 +29,12 @@ Count = Annotated[int, Meta(ge=0, lt=1 << 48)]
 class SlotDigest(msgspec.Struct, frozen=True, array_like=True):
     """Says what one copy of a slot holds. Equal digests mean equal copies.
 
-    `older`: of the indexed documents, as they were written before the message's `until`. `whole`: of all records and
-    all that is indexed, empty while they change. `documents`, `lengths`: how many are indexed, and how long they are
-    by field."""
+    `older`: of the documents that are shown, as they were written before the message's `until`. `whole`: of all records
+    and all documents that are shown, empty while they change."""
 
     slot: Annotated[int, Meta(ge=0, lt=1 << 16)]
     older: Digest
     whole: MaybeDigest
-    documents: Count
-    lengths: tuple[Count, Count, Count, Count]
 
 
 class SlotDigests(Message, frozen=True, array_like=True):

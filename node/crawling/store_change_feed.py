@@ -99,7 +99,11 @@ class StoreChangeFeed:
             found = self._pages.after(after, limit)
             pages = dict.fromkeys(id for id, _ in found)
             last = found[-1][1] if len(found) == limit else max(after, self._changes.sequence)
-        return list(map(self._read, pages)), self._cursor(last) if last > after else cursor
+        return self.read(list(pages)), self._cursor(last) if last > after else cursor
+
+    def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
+        """Return documents as they are in the store now."""
+        return list(map(self._read, ids))
 
     def _hear(self, changed: ChangedRecord) -> None:
         if _concerns_pages(changed):

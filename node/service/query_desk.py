@@ -7,6 +7,7 @@ from dht import Clock, OverlayService
 from index import RunningSearch, Searcher, SearchRequest
 from node.api.body import Json
 from node.owner.query_meter import QueryMeter
+from node.service.search_queue import SearchQueue
 
 KEPT_S = 5.0  # much less than an index may be behind what was found
 EMPTY_KEPT_S = 1.0
@@ -55,28 +56,30 @@ class QueryDesk:
     def __init__(self, searcher: Searcher, overlay: OverlayService, clock: Clock) -> None:
         self.searcher, self.clock = searcher, clock
         self.answers, self.meter = AnswerCache(), QueryMeter()
+        self.queue = SearchQueue(lambda: clock().steady)
         self._overlay = overlay
 
-    def begin(self, question: SearchRequest) -> "DeskSearch":
-        """Return a search that can tell what it has found before it is over."""
-        return DeskSearch(self, question, self._overlay.view.strategy.version)
+    def begin(self, question: SearchRequest, caller: str) -> "DeskSearch":
+        """Return a search that can tell what it has found before it is over. `caller`: the address that asks."""
+        return DeskSearch(self, question, caller, self._overlay.view.strategy.version)
 
 
 class DeskSearch:
     """One search: `answer` carries it out, and is called once; meanwhile `so_far` tells what it has found."""
 
-    def __init__(self, desk: QueryDesk, question: SearchRequest, strategy_version: int) -> None:
-        self._desk, self._question, self._version = desk, question, strategy_version
+    def __init__(self, desk: QueryDesk, question: SearchRequest, caller: str, strategy_version: int) -> None:
+        self._desk, self._question, self._caller, self._version = desk, question, caller, strategy_version
         self._running: RunningSearch | None = None
 
     async def answer(self) -> Json:
         """Return the answer that was given just now, else the network's: the body of /api/v1/search. Raises QueryError
-        (an InputError with `position`) where the cursor is not the query's."""
+        (an InputError with `position`) where the cursor is not the query's, and TooBusy."""
         desk, asked_at = self._desk, self._desk.clock().steady
         answer = desk.answers.get(self._question, asked_at, self._version)
         if answer is None:
-            self._running = desk.searcher.begin(self._question)
-            answer = await self._running.answer()
+            async with desk.queue.turn(self._caller):
+                self._running = desk.searcher.begin(self._question)
+                answer = await self._running.answer()
             desk.answers.put(self._question, answer, desk.clock().steady, self._version)
         desk.meter.note(desk.clock().steady - asked_at)
         return answer

@@ -66,14 +66,14 @@ class Service:
         self.owner = OwnerDesk(node_core, overlay, self._queries.meter, settings, log, clock)
         self._previews = StrategyPreview(node_core.store.records, node_core.store.replicator, overlay, clock)
 
-    async def search(self, question: SearchRequest) -> Json:
-        """Answer a search: the body of /api/v1/search. Raises QueryError (an InputError with `position`) where the
-        cursor is not the query's."""
-        return await self._queries.begin(question).answer()
+    async def search(self, question: SearchRequest, caller: str = "") -> Json:
+        """Answer a search: the body of /api/v1/search. `caller`: the address that asks, "" for this machine. Raises
+        QueryError (an InputError with `position`) where the cursor is not the query's, and TooBusy."""
+        return await self.begin(question, caller).answer()
 
-    def begin(self, question: SearchRequest) -> DeskSearch:
+    def begin(self, question: SearchRequest, caller: str = "") -> DeskSearch:
         """Return a search that can tell what it has found before it is over; `search` is its answer."""
-        return self._queries.begin(question)
+        return self._queries.begin(question, caller)
 
     async def suggest(self, typed: str) -> list[str]:
         """Return what somebody who typed this may be about to ask, by what is indexed on this node alone."""

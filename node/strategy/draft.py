@@ -233,6 +233,13 @@ def check_slots(strategy: Strategy, before: int, members: int) -> None:
         raise BadStrategy("slot_bits", reason, f"choose {most} at most, or wait for more members")
 
 
+def check_index_copies(strategy: Strategy, *, is_meant: bool) -> None:
+    """Raise BadStrategy where one holder of several indexes a slot, unless its publisher says that this `is_meant`."""
+    if strategy.index_copies == 1 < strategy.replicas and not is_meant:
+        reason = f"is 1 of {strategy.replicas} replicas: where one node dies, nobody can search its slots for a minute"
+        raise BadStrategy("index_copies", reason, "choose 2 or 3, or add --one-index")
+
+
 def proposed_bits(now: int, members: int, replicas: int) -> int:
     """Return slot_bits that give each member 16 slots where they may be so many, and never fewer than now."""
     bits = now

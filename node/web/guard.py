@@ -17,7 +17,7 @@ from node.web.monitoring import Metrics
 from node.web.owner.login import Logins, has_session
 from node.web.rendering.pages import IS_OWNER
 from node.web.requests.caller_limit import CallerLimit
-from node.web.requests.own_origin import note_origin
+from node.web.requests.own_origin import note_caller, note_origin
 from node.web.requests.problems import MEDIA_TYPE, Problem, problem_of
 from node.web.requests.proxied_caller import ProxiedCallers, is_passed_on
 from node.web.requests.route_table import Handler
@@ -166,8 +166,7 @@ class Guard:
 
     def _over_rate(self, request: web.Request, weight: int = 1) -> Problem | None:
         """Count a request against its caller, wrong tokens included, and return what is told a caller of too many."""
-        address = self._proxied.caller(request.remote or "", request.headers.getall(self._proxied.header, ()))
-        wait_s = self._callers.wait_s(address, asyncio.get_running_loop().time(), weight)
+        wait_s = self._callers.wait_s(note_caller(request, self._proxied), asyncio.get_running_loop().time(), weight)
         if not wait_s:
             return None
         rate = f"{self._config.web_caller_per_s:g} a second, and {self._config.web_caller_burst} at once"

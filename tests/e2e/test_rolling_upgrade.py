@@ -49,7 +49,7 @@ def before(folder: Path) -> Path:
 def protocol_of(program: Path) -> list[str]:
     """What a program sends and keeps: the tables of its PROTOCOL.md, and the format of its disk."""
     tables = [line for line in (program / "PROTOCOL.md").read_text().splitlines() if line.startswith("| ")]
-    catalog = (program / "store" / "disk" / "catalog.py").read_text().splitlines()
+    catalog = (program / "store" / "catalog" / "catalog.py").read_text().splitlines()
     return [*tables, *(line for line in catalog if line.startswith("FORMAT"))]
 
 

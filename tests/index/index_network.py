@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,10 @@ class ListFeed:
         found = [newest[id_] for id_ in dict.fromkeys(change.id for change in batch)]
         return found, self.incarnation + str(start + len(batch)).encode() if batch else cursor
 
+    def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
+        newest = {change.id: change for change in self.log}
+        return [newest[id_] for id_ in ids]
+
     def lag(self, cursor: bytes) -> int:
         return len(self.log) - int(cursor[1:] or b"0")
 
@@ -98,6 +102,7 @@ class Network:
         self.slow_s: dict[NodeId, float] = {}  # how long a peer takes to answer
         self.behind: set[NodeId] = set()
         self.vanished: frozenset[NodeId] = frozenset()
+        self.stored_only: dict[NodeId, Collection[Slot]] = {}  # what each announces to store and not to index
         self.lies: dict[NodeId, Callable[[Message], Message]] = {}
         self.asked: list[tuple[NodeId, str]] = []
         self.before: Callable[[NodeId, Message], None] = lambda peer, message: None
@@ -167,13 +172,22 @@ class FakeOverlay:
         level = tuple(sum((peer not in self._network.behind) << n for n, peer in enumerate(team)) for team in teams)
         return Agreement(self.strategy.version, owners_digest(self.owners_by_slot(), slots), level)
 
-    def ready(self, slot: Slot) -> tuple[NodeId, ...]:
-        return tuple(self._network.ready.get(slot, ()))
+    def ready(self, slot: Slot, *, answering: bool = False) -> tuple[NodeId, ...]:
+        silent = {peer for peer, slots in self._network.stored_only.items() if answering and slot in slots}
+        return tuple(peer for peer in self._network.ready.get(slot, ()) if peer not in silent)
 
-    def ready_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
-        return [self.ready(Slot(number)) for number in range(1 << self.strategy.slot_bits)]
+    def ready_by_slot(self, *, answering: bool = False) -> Sequence[tuple[NodeId, ...]]:
+        return [self.ready(Slot(number), answering=answering) for number in range(1 << self.strategy.slot_bits)]
 
     owners_by_slot = ready_by_slot
+
+    def is_ready(self, peer: NodeId, slot: Slot) -> bool:
+        return peer in self.ready(slot)
+
+    candidates = owners
+
+    def kept(self) -> frozenset[Slot]:
+        return frozenset()
 
     def owned(self) -> frozenset[Slot]:
         return frozenset(slot for slot, peers in self._network.ready.items() if self._id in peers)

@@ -149,10 +149,10 @@ class FakeService:
     owner: FakeOwner = field(default_factory=FakeOwner)
     held_back: int = 0  # results that come after the first 400 ms
 
-    def begin(self, question: SearchRequest) -> "FakeSearch":
+    def begin(self, question: SearchRequest, caller: str = "") -> "FakeSearch":
         return FakeSearch(self, question)
 
-    async def search(self, question: SearchRequest) -> Json:
+    async def search(self, question: SearchRequest, caller: str = "") -> Json:
         self.asked.append(question)
         query, language = question.text, question.language
         if query.startswith('"') and query.count('"') == 1:

@@ -148,28 +148,6 @@ static enum Outcome cut_ascii(Cutter *self, const char *chunk, size_t size)
     return end_joined(self, &joined) ? FAILED : IS_CUT;
 }
 
-/* The letter of the table for the code point at a place of valid UTF-8; the place moves behind it. */
-static uint16_t next_letter(const Cutter *self, const char *chunk, size_t size, size_t *place)
-{
-    const unsigned char *at = (const unsigned char *)chunk + *place;
-    size_t length = *at < 0x80 ? 1 : *at < 0xE0 ? 2 : *at < 0xF0 ? 3 : 4;
-    if (length > size - *place) {
-        *place = size;
-        return ASK;
-    }
-    *place += length;
-    switch (length) {
-    case 1:
-        return self->letters[*at];
-    case 2:
-        return self->letters[(at[0] & 0x1F) << 6 | (at[1] & 0x3F)];
-    case 3:
-        return self->letters[(at[0] & 0x0F) << 12 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F)];
-    default:
-        return ASK;
-    }
-}
-
 /* Whether the table knows all letters, some are of runs, and none of those follows a joiner. */
 static int are_runs(const Cutter *self, const char *chunk, size_t size)
 {

@@ -226,6 +226,7 @@ static void Cutter_dealloc(PyObject *object)
 
 static PyMethodDef methods[] = {
     {"cut", (PyCFunction)(void (*)(void))Cutter_cut, METH_VARARGS, "Cut the lines of a document."},
+    {"characters_in", (PyCFunction)(void (*)(void))find_characters, METH_VARARGS, "The characters of a text."},
     {"forget", (PyCFunction)(void (*)(void))Cutter_forget, METH_NOARGS, "Forget all chunks and terms."},
     {NULL, NULL, 0, NULL},
 };

@@ -119,12 +119,46 @@ typedef struct {
 
 int cut_chunk(Cutter *self, const char *chunk, size_t size);
 
-/* cutter.c, forward.c, measure.c, words.c: what the module offers. */
+/* The code point at a place of valid UTF-8, UINT32_MAX where it is cut off; the place moves behind it. */
+static inline uint32_t next_code(const char *text, size_t size, size_t *place)
+{
+    const unsigned char *at = (const unsigned char *)text + *place;
+    size_t length = *at < 0x80 ? 1 : *at < 0xE0 ? 2 : *at < 0xF0 ? 3 : 4;
+    if (length > size - *place) {
+        *place = size;
+        return UINT32_MAX;
+    }
+    *place += length;
+    switch (length) {
+    case 1:
+        return *at;
+    case 2:
+        return (at[0] & 0x1Fu) << 6 | (at[1] & 0x3Fu);
+    case 3:
+        return (at[0] & 0x0Fu) << 12 | (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu);
+    default:
+        return (at[0] & 0x07u) << 18 | (at[1] & 0x3Fu) << 12 | (at[2] & 0x3Fu) << 6 | (at[3] & 0x3Fu);
+    }
+}
+
+static inline uint16_t letter_of(const Cutter *self, uint32_t code)
+{
+    return code < 1 << 16 ? self->letters[code] : ASK;
+}
+
+static inline uint16_t next_letter(const Cutter *self, const char *text, size_t size, size_t *place)
+{
+    return letter_of(self, next_code(text, size, place));
+}
+
+/* cutter.c, forward.c, lines.c, measure.c, words.c, characters.c: what the module and its Cutter offer. */
 int add_cutter(PyObject *module);
 PyObject *make_tables(PyObject *module, PyObject *arguments);
 PyObject *make_sketch(PyObject *module, PyObject *arguments);
+PyObject *write_lines(PyObject *module, PyObject *arguments);
 PyObject *measure_leaves(PyObject *module, PyObject *arguments);
 PyObject *find_words(PyObject *module, PyObject *arguments);
+PyObject *find_characters(Cutter *self, PyObject *arguments);
 
 static inline int is_letter(char c) { return c >= 'a' && c <= 'z'; } /* of ASCII, in lower case as all chunks are */
 static inline int is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -57,18 +57,31 @@ static int sift_piece(Sieve *sieve, Piece piece)
     return append_new(sieve->words, PyUnicode_FromStringAndSize(piece.bytes, (Py_ssize_t)piece.size));
 }
 
+/* Whether a letter is of a plain run, as PLAIN_RUN of scripts.py says. */
+static int is_plain(uint32_t code)
+{
+    return code >= 0x3041 && (code <= 0x3094 || (code >= 0x30A1 && code <= 0x30FA) || code == 0x30FC
+                              || (code >= 0x4E00 && code <= 0x9FFF) || (code >= 0xAC00 && code <= 0xD7A3));
+}
+
+/* Whether a space or a letter of a plain run stands at a place, which moves behind that. */
+static int is_between(const char *bytes, size_t size, size_t *place)
+{
+    if (!(bytes[*place] & 0x80))
+        return bytes[(*place)++] == ' ';
+    return is_plain(next_code(bytes, size, place));
+}
+
 static int sift_all(Sieve *sieve, Pieces *pieces, const char *bytes, size_t size)
 {
     if (make_key(&pieces->key) || make_table(&pieces->table))
         return -1;
-    for (size_t place = 0; place < size; place++) {
-        if (bytes[place] == ' ')
-            continue;
-        size_t start = place;
-        while (place < size && bytes[place] != ' ')
-            place++;
-        Piece piece = {bytes + start, place - start};
-        int is_new = add_piece(pieces, piece);
+    for (size_t start = 0, place = 0; place < size; start = place) {
+        size_t end = place;
+        while (end < size && !is_between(bytes, size, &place))
+            end = place;
+        Piece piece = {bytes + start, end - start};
+        int is_new = piece.size ? add_piece(pieces, piece) : 0;
         if (is_new < 0 || (is_new && sift_piece(sieve, piece)))
             return -1;
     }

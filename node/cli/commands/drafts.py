@@ -32,6 +32,7 @@ from node.strategy.draft import (
     ABOUT,
     FEW_BITS,
     DraftRequest,
+    check_index_copies,
     check_slots,
     check_understood,
     draft,
@@ -60,6 +61,7 @@ def make(arguments: Namespace) -> int:
         raise BadStrategy("--out", f"{arguments.out} is there already", "choose another file, or add --force")
     strategy = draft(newest, digest, _draft_request(arguments, newest), int(time.time()))
     _check_slots(arguments, newest.slot_bits, strategy)
+    check_index_copies(strategy, is_meant=arguments.one_index)
     text = encode_document(strategy).decode()
     if not arguments.out:
         print(plain_json(text))
@@ -106,6 +108,7 @@ def sign(arguments: Namespace) -> int:
         strategy = next_version(data, int(time.time()), arguments.draft)
         signed = sign_strategy(_plain_document(strategy))  # checks its bounds
         _check_slots(arguments, _bits_in_force(arguments), strategy)
+        check_index_copies(strategy, is_meant=arguments.one_index)
     if not _agreed(arguments, strategy):
         return 1
     for key in keys:

@@ -16,6 +16,7 @@ from node.api.search import Suggestions
 from node.jobs.job_progress import MAX_ASKED
 from node.service.service import Service
 from node.web.requests.openapi import openapi
+from node.web.requests.own_origin import caller_of
 from node.web.requests.parameters import Values, read_parameters
 from node.web.requests.problems import BadParameter
 from node.web.requests.route_table import route
@@ -65,7 +66,7 @@ class Api:
         """Answer GET /api/v1/search."""
         values = parameters(request, "search")
         question = search_request(values, values.text("q"), values.count("limit"), values.count("deadline_ms"))
-        return json_response(await self._service.search(question))
+        return json_response(await self._service.search(question, caller_of(request)))
 
     async def suggest(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/suggest."""

@@ -1,4 +1,5 @@
-"""Says by which scheme, host and port a caller reached this node, so that its addresses and cookies fit there."""
+"""Says by which scheme, host and port a caller reached this node, so that its addresses and cookies fit there, and from
+which address."""
 
 from collections.abc import Callable
 
@@ -7,6 +8,7 @@ from aiohttp import web
 from node.web.requests.proxied_caller import ProxiedCallers
 
 _ORIGIN = web.RequestKey("origin", str)
+_CALLER = web.RequestKey("caller", str)
 
 
 def note_origin(request: web.Request, proxied: ProxiedCallers, is_named: Callable[[str], bool]) -> None:
@@ -15,6 +17,17 @@ def note_origin(request: web.Request, proxied: ProxiedCallers, is_named: Callabl
     request[_ORIGIN] = proxied.origin(
         peer, request.scheme, host, lambda name: request.headers.getall(name, ()), is_named
     )
+
+
+def note_caller(request: web.Request, proxied: ProxiedCallers) -> str:
+    """Find and return the address that asks, as far as the proxies of this node tell it."""
+    request[_CALLER] = proxied.caller(request.remote or "", request.headers.getall(proxied.header, ()))
+    return request[_CALLER]
+
+
+def caller_of(request: web.Request) -> str:
+    """Return the address that asks, "" where it is the owner's."""
+    return str(request.get(_CALLER, ""))
 
 
 def own_origin(request: web.Request) -> str:

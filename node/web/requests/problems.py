@@ -10,6 +10,7 @@ from dht import InputError, LocalError, PeerTimeout, RemoteError
 from index import QueryError
 from node.api.body import ResponseBody
 from node.errors import NotJoined
+from node.service.search_queue import TooBusy
 from node.views.safe_text import plain
 from store import NoReadyOwner, NotGranted, TooFewCopies
 
@@ -70,6 +71,8 @@ def problem_of(error: Exception) -> Problem | None:
         return Problem(503, _UNAVAILABLE[type(error)], retry_after_s=10)
     if isinstance(error, RemoteError):
         return Problem(502, "A peer answered with something unusable; ask again.", retry_after_s=1)
+    if isinstance(error, TooBusy):
+        return Problem(429, str(error), retry_after_s=error.retry_after_s)
     if isinstance(error, NotJoined):
         return Problem(503, plain(error), retry_after_s=10)
     if isinstance(error, LocalError):

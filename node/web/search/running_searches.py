@@ -56,11 +56,11 @@ class RunningSearches:
             finally:
                 self._tasks = None
 
-    async def first(self, question: SearchRequest) -> tuple[Json, str]:
+    async def first(self, question: SearchRequest, caller: str = "") -> tuple[Json, str]:
         """Ask, and return the whole answer, or after 400 ms what has been found by then, with the token of the rest."""
         if self._tasks is None or self._running >= MAX_RUNNING:
-            return await self._service.search(question), ""
-        carried = _Carried(question, self._service.begin(replace(question, first_ms=FIRST_MS)))
+            return await self._service.search(question, caller), ""
+        carried = _Carried(question, self._service.begin(replace(question, first_ms=FIRST_MS), caller))
         self._running += 1
         self._tasks.create_task(self._carry(carried), name="search")
         try:

@@ -15,6 +15,7 @@ from node.web.rendering.pages import Pages, page_response
 from node.web.rendering.rendered_pages import RenderedPages
 from node.web.requests.api import parameters, search_request
 from node.web.requests.forms import read_form, read_query
+from node.web.requests.own_origin import caller_of
 from node.web.requests.parameters import Values, read_parameters
 from node.web.requests.problems import BadParameter, Problem, problem_of
 from node.web.requests.route_table import route
@@ -84,7 +85,7 @@ class SearchPage:
             raise web.HTTPSeeOther("/?by=post" if is_posted else "/")
         rules = SiteRules() if values.flag("unruled") else self._preferences.rules(request)
         try:
-            page = await self._ask(values, query, rules)
+            page = await self._ask(request, values, query, rules)
             warnings = self._service.warnings()
             if is_posted or rules or values.flag("unruled"):  # what it shows is this reader's own
                 return await self._render(request, values, query, rules, page, warnings, is_posted)
@@ -108,7 +109,7 @@ class SearchPage:
         is_posted: bool = False,
     ) -> web.Response:
         """Write a page of results; where nothing was found, of what the query may have meant."""
-        page, shown, corrected = await self._corrected(values, rules, page)
+        page, shown, corrected = await self._corrected(request, values, rules, page)
         page_number, looked_for = values.count("page"), corrected or query
         kept = _kept(values, looked_for)
         return self._pages.render(
@@ -132,7 +133,7 @@ class SearchPage:
         )
 
     async def _corrected(
-        self, values: Values, rules: SiteRules, page: PageOfResults
+        self, request: web.Request, values: Values, rules: SiteRules, page: PageOfResults
     ) -> tuple[PageOfResults, ResultPage, str]:
         """Where the whole network knows no result, ask for the likeliest correction; return what is to be shown, and
         the words that were asked for instead, where that found anything."""
@@ -140,18 +141,18 @@ class SearchPage:
         if shown.results or shown.is_partial or values.count("page") > 1 or not shown.corrections:
             return page, shown, ""
         corrected = shown.corrections[0]
-        page = await self._ask(values, corrected, rules)
+        page = await self._ask(request, values, corrected, rules)
         found = result_page(page.answer)
         told = replace(found, corrections=shown.corrections, suggestions=shown.suggestions)
         return page, told, corrected if found.results else ""
 
-    async def _ask(self, values: Values, query: str, rules: SiteRules) -> PageOfResults:
+    async def _ask(self, request: web.Request, values: Values, query: str, rules: SiteRules) -> PageOfResults:
         """Ask for a page; under rules, for the hundred results that it is a part of."""
         start = values.count("start") if rules else 0
         deadline_ms = REST_MS if values.flag("rest") else PAGE_DEADLINE_MS
         question = search_request(values, query, RULED_RESULTS if rules else PAGE_RESULTS, deadline_ms)
         question = replace(question, explain=True, facets=question.facets or not start)
-        answer, later = await self._answer(values, question)
+        answer, later = await self._answer(request, values, question)
         cursor = answer.get("next_cursor")
         following: dict[str, object] = {"cursor": cursor} if cursor else {}
         if not rules:
@@ -162,13 +163,13 @@ class SearchPage:
             following = {"cursor": question.cursor, "start": end}
         return PageOfResults({**answer, "results": list(batch.results[start:end])}, following, batch.touched, later)
 
-    async def _answer(self, values: Values, question: SearchRequest) -> tuple[Json, str]:
+    async def _answer(self, request: web.Request, values: Values, question: SearchRequest) -> tuple[Json, str]:
         """Return an answer; of one whose rest the page's script fetches, the token of the rest."""
         if (token := values.text("later")) and (answer := await self._searches.rest(token, question)):
             return answer, ""
         if values.flag("quick"):
-            return await self._searches.first(question)
-        return await self._service.search(question), ""
+            return await self._searches.first(question, caller_of(request))
+        return await self._service.search(question, caller_of(request)), ""
 
     def _bad_query(self, request: web.Request, query: str, error: InputError, is_posted: bool) -> web.Response:
         problem = problem_of(error) or Problem(400, "")

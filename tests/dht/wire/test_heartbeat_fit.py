@@ -57,8 +57,15 @@ GREATEST = Heartbeat(
 )
 
 
-def greatest(bits: int, ready: frozenset[Slot], leased: frozenset[Slot], **fields: object) -> Heartbeat:
+def greatest(
+    bits: int,
+    ready: frozenset[Slot],
+    leased: frozenset[Slot],
+    stored_only: frozenset[Slot] = frozenset(),
+    **fields: object,
+) -> Heartbeat:
     said = {"slot_bits": bits, "ready": encode_slots(ready), "leased": encode_positions(leased, ready)}
+    said["stored_only"] = encode_positions(stored_only, ready)
     return msgspec.structs.replace(GREATEST, **said, **fields)
 
 
@@ -76,7 +83,7 @@ def some(bits: int, count: int, seed: object) -> frozenset[Slot]:
 
 def test_all_other_fields_take_no_more_than_is_kept_for_them() -> None:
     others = msgspec.structs.replace(GREATEST, operator="", refuses=b"")
-    empty = 1 + 3 * 2  # heads of a text and of three byte strings
+    empty = 1 + 4 * 2  # heads of a text and of four byte strings
     assert len(sign_heartbeat(NODE, others, NETWORK)) - empty == OTHERS_BYTES
 
 
@@ -88,10 +95,13 @@ def test_the_greatest_heartbeat_of_any_network_that_the_tool_makes_tells_all_slo
         slots = (1 << bits) // 2 if members < MANY_MEMBERS else round(share * (1 << bits))
         ready = some(bits, slots, members)
         leased = frozenset(Random(members).sample(sorted(ready), len(ready) // 2)) | {max(ready)}
-        fitted = fit(greatest(bits, ready, leased))
-        heard = read(fitted.heartbeat).heartbeat
-        assert (heard.ready_slots, heard.leased_slots) == (ready, leased)
-        assert not fitted.left_out if members < MANY_MEMBERS else SLOTS not in fitted.left_out
+        stored = frozenset(Random(-members).sample(sorted(ready), len(ready) // 3))
+        for stored_only in (frozenset(), stored):
+            fitted = fit(greatest(bits, ready, leased, stored_only))
+            heard = read(fitted.heartbeat).heartbeat
+            assert (heard.ready_slots, heard.leased_slots, heard.stored_only_slots) == (ready, leased, stored_only)
+            most = () if members < MANY_MEMBERS and not stored_only else (NAME, REFUSED)
+            assert set(fitted.left_out) <= set(most)
 
 
 @settings(max_examples=40, deadline=None)

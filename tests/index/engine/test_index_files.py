@@ -1,6 +1,7 @@
 """What an index held at an earlier instant is known, whatever order the versions came in."""
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +9,9 @@ from dht import Slot, slot_of
 from index.change_feed import DocumentChange
 from index.config import IndexConfig
 from index.engine.index_files import IndexFiles
+from index.indexed_slots import IndexedSlots
 from index.query.collection_statistics import mark_of
+from index.query.parser import parse_query
 from tests.index.index_corpus import text
 
 BITS, URLS, SINCE = 2, 12, 40.0
@@ -56,3 +59,40 @@ def test_what_is_older_than_anybody_asks_about_is_not_kept_apart() -> None:
     assert files.totals.fingerprint_until(slot, BITS, 25.0) == mark_of(found.id + found.version).to_bytes(32, "big")
     files.apply([DocumentChange(other.id, None)], b"")
     assert files.totals.documents == 0
+
+
+@pytest.mark.parametrize("engine", ["memory", "tantivy"])
+def test_documents_that_are_only_stored_are_summed_and_are_indexed_and_dropped_later(
+    engine: str, tmp_path: Path
+) -> None:
+    folder = None if engine == "memory" else tmp_path
+    files, full = IndexFiles(IndexConfig(engine=engine), folder), IndexFiles(IndexConfig(engine="memory"), None)
+    texts = [text(random.Random(n), f"http://h{n}.example/") for n in range(40)]
+    changes = [DocumentChange(found.id, found, 1.0) for found in texts]
+    some = IndexedSlots(frozenset({Slot(0), Slot(2)}), BITS)
+    left = [found for found in texts if not some.holds(found.key)]
+    everything = parse_query("site:*.example").counted
+
+    def counted() -> tuple[int, int]:
+        return sum(files.engine.counts(everything, BITS).values()), sum(files.unindexed.values())
+
+    files.apply(changes, b"1", some)
+    full.apply(changes, b"1")
+    assert 0 < len(left) < 40 and counted() == (40 - len(left), len(left))
+    for slot in map(Slot, range(1 << BITS)):
+        both = (each.totals.at(BITS).get(slot) for each in (files, full))
+        assert len({each and (each.documents, each.fingerprint) for each in both}) == 1, "it knows what others hold"
+    if folder is not None:
+        files.close()
+        files = IndexFiles(IndexConfig(engine=engine), folder)
+        assert counted() == (40 - len(left), len(left)), "after a start, too"
+    while ids := files.unindexed_in(IndexedSlots(), 7):
+        assert len(ids) <= 7
+        files.apply([change for change in changes if change.id in ids], b"1")
+    assert counted() == (40, 0) and files.totals.at(BITS) == full.totals.at(BITS)
+    number: int | None = 0
+    while number is not None:
+        number = files.unindex(some, number)
+    assert counted() == (40 - len(left), len(left))
+    files.apply([DocumentChange(found.id, None) for found in texts], b"2", some)
+    assert counted() == (0, 0) and files.documents == 0

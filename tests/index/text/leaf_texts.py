@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from index.engine.tantivy_documents import BOILERPLATE, PAIRS_OF, TEXT, written_lines
 from index.query.parser import parse_query
 from index.shard.top_hits import LeafFinder
 from index.text import text_leaf
@@ -22,6 +23,7 @@ from index.text.forward_index import RUN, ForwardRecord, positions_of_lines, tab
 from index.text.sketch import columns_of
 from index.text.stem_classes import CLASSES
 from index.text.surfaces import MAX_CHARS, MIN_CHARS, sift_chunks, spaced_letters
+from index.text.tags import sift_characters, written_code
 from index.text.text_leaf import Limits, TextLeaf
 from tests.compiled_leaf import module_of
 
@@ -127,6 +129,12 @@ def differences(leaf: TextLeaf, lines: Sequence[str], limits: Limits, stem_class
         yield "measure_leaves"
     if leaf.columns_of(vocabulary, places, *SKETCHED) != columns_of(vocabulary, places, *SKETCHED):
         yield "columns_of"
+    for marks in (("", "", ""), ("\x01A", PAIRS_OF[TEXT], PAIRS_OF[BOILERPLATE])):
+        if leaf.written_lines(vocabulary, places, cut[2], *marks) != written_lines(vocabulary, places, cut[2], *marks):
+            yield "written_lines"
+    said = "".join(lines)
+    if leaf.characters_in(said, written_code) != sift_characters(said):
+        yield "characters_in"
     spaced = spaced_letters(lines)
     if leaf.sift_chunks(spaced, MIN_CHARS, MAX_CHARS) != sift_chunks(spaced, MIN_CHARS, MAX_CHARS):
         yield "sift_chunks"

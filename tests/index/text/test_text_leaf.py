@@ -26,6 +26,7 @@ from index.text.forward_index import forward_of
 from index.text.sketch import sketch_of
 from index.text.stem_classes import CLASSES, ENGLISH
 from index.text.surfaces import words_of
+from index.text.tags import tags_of
 from index.text.text_leaf import TextLeaf
 from node.extras.demo.sample_web import unpack_sample
 from tests.compiled_leaf import ROOT, assert_sanitizers_find_nothing, compiled, module_of
@@ -112,7 +113,7 @@ def with_odd_words(page: Text, seed: int) -> Text:
 def all_of(page: Text) -> tuple[object, ...]:
     fields = analyse(page)
     lines = fields.title, fields.headings, fields.url, fields.body, fields.boilerplate
-    return *lines, fields.vocabulary, forward_of(page), words_of(page), sketch_of(fields)
+    return *lines, fields.vocabulary, forward_of(page), words_of(page), tags_of(page), sketch_of(fields)
 
 
 @pytest.mark.prove

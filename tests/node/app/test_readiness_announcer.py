@@ -13,18 +13,21 @@ from node.extras.simulation.loop import SimLoop
 def test_a_slot_waits_for_the_index_and_leaves_at_once() -> None:
     loop = SimLoop()
     said: list[tuple[float, frozenset[int], bool]] = []
-    indexed, level_at = 10, {1: 0, 2: 10}
+    indexed, level_at, unindexed = 10, {1: 0, 2: 10}, frozenset[int]()
     index = SimpleNamespace(reached=lambda sequence: sequence <= indexed, is_stuck=False, is_answering=True)
+    index.stored_only = lambda slots: unindexed & slots
 
     faults: list[SimpleNamespace] = []
     disks: list[int] = []
+    only: list[frozenset[int]] = []
 
-    def announce(slots: frozenset[int], due: int, load: Load | None) -> None:
+    def announce(slots: frozenset[int], due: int, load: Load | None, stored_only: frozenset[int]) -> None:
         said.append((loop.time(), slots, load is not None))
+        only.append(stored_only)
         disks.extend([load.disk] if load else [])
 
     async def main() -> None:
-        nonlocal indexed, level_at
+        nonlocal indexed, level_at, unindexed
         view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=4), why_apart=lambda: "")
         env: Any = SimpleNamespace(
             member=SimpleNamespace(overlay=SimpleNamespace(view=view, announce=announce)),
@@ -55,7 +58,10 @@ def test_a_slot_waits_for_the_index_and_leaves_at_once() -> None:
             assert said[-1][1] == {3}, "lost and regained meanwhile: what it learned then is not indexed yet"
             indexed = 14
             await asyncio.sleep(1.0)
-            assert said[-1][1] == {2, 3}
+            assert said[-1][1] == {2, 3} and not only[-1]
+            unindexed = frozenset({1, 3})
+            await asyncio.sleep(1.0)
+            assert said[-1][1] == {2, 3} and only[-1] == {3}, "it stores the slot on, and says that it answers no more"
             await asyncio.sleep(10 * LOAD_EVERY_S)
             loads = [at for at, _, has_load in said if has_load]
             assert len(loads) in (10, 11)

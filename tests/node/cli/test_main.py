@@ -407,6 +407,8 @@ def test_a_node_is_said_to_be_gone_in_one_step(home: str, place: list[str], caps
         ({"replicas": "two"}, "replicas"),
         ({"slot_bits": 40}, "slot_bits"),
         ({"slot_bits": 11}, "add --members N"),
+        ({"index_copies": 1}, "add --one-index"),
+        ({"index_copies": 0}, "index_copies"),
     ],
 )
 def test_a_bad_draft_is_refused_by_field(

@@ -20,7 +20,7 @@ def at(second: float) -> Now:
 
 
 def told(older: bytes = MINE, *, until: float = -15.0, whole: bytes = WHOLE, owed: int = 0) -> SlotDigests:
-    return SlotDigests(4, WALL + until, owed, (SlotDigest(SLOT, older, whole, 1, (0, 0, 0, 3)),))
+    return SlotDigests(4, WALL + until, owed, (SlotDigest(SLOT, older, whole),))
 
 
 def hear(levels: SlotLevels, second: float, message: SlotDigests, peer: NodeId = PEER) -> None:
@@ -91,7 +91,7 @@ def test_what_nobody_holds_here_and_who_is_gone_is_forgotten() -> None:
     hear(levels, 0.0, told())
     levels.keep({SLOT}, {OTHER})
     assert mask(levels, 0.0) == 0
-    hear(levels, 0.0, SlotDigests(4, WALL, 0, (SlotDigest(9, MINE, WHOLE, 1, (0, 0, 0, 3)),)))
+    hear(levels, 0.0, SlotDigests(4, WALL, 0, (SlotDigest(9, MINE, WHOLE),)))
     assert not levels.unlike(at(90.0), [Slot(9)], lambda slot, peer: True)
 
 

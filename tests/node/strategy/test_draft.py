@@ -12,6 +12,7 @@ from dht.strategy.document import Admitter, Gone, Revocation
 from node.strategy.draft import (
     DAY_S,
     DraftRequest,
+    check_index_copies,
     check_slots,
     draft,
     host_rule,
@@ -189,6 +190,16 @@ def test_slots_that_no_heartbeat_could_tell_are_refused(bits: int, before: int, 
     assert refused.value.remedy == f"choose {most} at most, or wait for more members"
     check_slots(msgspec.structs.replace(strategy, slot_bits=most), before, members)
     check_slots(strategy, bits, members)  # slots never get fewer: what is in force stays
+
+
+def test_one_index_of_several_copies_is_refused_unless_it_is_meant() -> None:
+    one = msgspec.structs.replace(newest(), index_copies=1)
+    with pytest.raises(BadStrategy, match="is 1 of 3 replicas") as refused:
+        check_index_copies(one, is_meant=False)
+    assert refused.value.remedy == "choose 2 or 3, or add --one-index"
+    check_index_copies(one, is_meant=True)
+    check_index_copies(msgspec.structs.replace(one, replicas=1, min_acks=1), is_meant=False)
+    check_index_copies(newest(), is_meant=False)
 
 
 def test_a_shown_strategy_becomes_the_next_version_and_a_draft_stays_what_it_is() -> None:

@@ -22,14 +22,14 @@ class SlowNode(FakeService):
 
     takes_s, finds, fails = 1.0, True, False
 
-    async def search(self, question: SearchRequest) -> Json:
+    async def search(self, question: SearchRequest, caller: str = "") -> Json:
         self.asked.append(question)
         await asyncio.sleep(self.takes_s)
         if self.fails:
             raise QueryError(0, "says nothing")
         return WHOLE
 
-    def begin(self, question: SearchRequest):
+    def begin(self, question: SearchRequest, caller: str = ""):
         node = self
 
         class Run:
