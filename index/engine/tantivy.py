@@ -227,8 +227,10 @@ class TantivyEngine:
     def _best(
         self, searcher: tantivy.Searcher, query: tantivy.Query, slots: frozenset[int], slot_bits: int, limit: int
     ) -> list[_Hit]:
-        """Return the best documents of these slots. A search of all slots takes half the time of one that is narrowed,
-        so more documents are found, and those of other slots are left out; where these are most, it is narrowed."""
+        """Return the best documents of these slots.
+
+        A search of all slots takes half the time of one that is narrowed. So all are searched for more documents, and
+        those of other slots are left out. Where most would be left out, the search is narrowed."""
         here = self._occupied(slot_bits)
         among, wanted = sum(here.values()), sum(here[slot] for slot in slots & here.keys())
         is_part = wanted < among <= WIDEST * wanted
