@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from index.engine.protocol import Candidates, Facets, IndexEntry, Scale, commonest
+from index.engine.slot_counts import SlotCounts, counted
 from index.query.collection_statistics import CELL_BITS
 from index.query.leaf import Form, Phrase, Term, forms_of
 from index.query.parser import Condition, LanguageFilter, Query, QueryNode, SiteFilter, TagFilter, select
@@ -65,16 +66,19 @@ class MemoryEngine:
     def clear(self) -> None:
         self.__init__()  # type: ignore[misc]
 
-    def counts(self, node: QueryNode, slot_bits: int) -> Mapping[int, int]:
-        return Counter(self._entries[number][0].cell >> (CELL_BITS - slot_bits) for number in select(node, self._find))
+    def counts(self, node: QueryNode, slot_bits: int) -> SlotCounts:
+        return counted(self._entries[number][0].cell >> (CELL_BITS - slot_bits) for number in select(node, self._find))
 
     def facets(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Facets:
         shift, found = CELL_BITS - slot_bits, (self._entries[number][0] for number in select(node, self._find))
         return commonest(entry.facets for entry in found if entry.cell >> shift in slots)
 
-    def site_counts(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Mapping[str, int]:
+    def host_counts(
+        self, node: QueryNode, hosts: Sequence[bytes], slots: frozenset[int], slot_bits: int
+    ) -> Sequence[int]:
         shift, found = CELL_BITS - slot_bits, (self._entries[number][0] for number in select(node, self._find))
-        return Counter(entry.facets[0] for entry in found if entry.cell >> shift in slots)
+        by_host = Counter(entry.host for entry in found if entry.cell >> shift in slots)
+        return [by_host[host] for host in hosts]
 
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
         shift = CELL_BITS - slot_bits
@@ -84,9 +88,9 @@ class MemoryEngine:
         bounds = (float("inf"),) * len(found[:limit])
         return Candidates(found[:limit], bounds, complete, 0.0 if complete else float("inf"))
 
-    def word_counts(self, word: str, slot_bits: int) -> Mapping[int, int]:
+    def word_counts(self, word: str, slot_bits: int) -> SlotCounts:
         found = self._words.get(word, ())
-        return Counter(self._entries[number][0].cell >> (CELL_BITS - slot_bits) for number in found)
+        return counted(self._entries[number][0].cell >> (CELL_BITS - slot_bits) for number in found)
 
     def word_count(self, word: str) -> int:
         return len(self._words.get(word, ()))

@@ -6,18 +6,18 @@ IndexCorrupt, and those who write MachineRefuses, too.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from index.engine.slot_counts import SlotCounts
 from index.query.parser import Query, QueryNode
 from index.text.field_terms import FieldTerms
 from index.text.site_host import HOST_BYTES
 
 FACETS = ("site", "language", "year", "type")  # by which matches are counted, with the names of their filters
 MAX_FACETS = 20  # names of each
-MAX_SITES = 1_000  # that are counted at once
 MAX_LANGUAGE_CHARS = 16
 FOREIGN = 1 << 8  # above all stem classes
 MAX_HOST_CHARS = 261  # a name of 255 characters and a port
@@ -112,21 +112,22 @@ class Engine(Protocol):
     def check_files(self) -> Iterator[None]:
         """Read all files, a part at a time, and raise IndexCorrupt where one is not what was written."""
 
-    def counts(self, node: QueryNode, slot_bits: int) -> Mapping[int, int]:
-        """Count exactly how many documents match, by slot; slots without a match are left out."""
+    def counts(self, node: QueryNode, slot_bits: int) -> SlotCounts:
+        """Count exactly how many documents match, by slot."""
 
     def facets(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Facets:
         """Count exactly how many documents of these slots match, by their names in each of FACETS: the MAX_FACETS
         commonest."""
 
-    def site_counts(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Mapping[str, int]:
-        """Count exactly how many documents of these slots match, by site; the commonest where there are more than
-        MAX_SITES."""
+    def host_counts(
+        self, node: QueryNode, hosts: Sequence[bytes], slots: frozenset[int], slot_bits: int
+    ) -> Sequence[int]:
+        """Count exactly how many documents of these slots match, for each of some hosts, named by their digests."""
 
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
         """Return up to `limit` documents of these slots that match the query's root."""
 
-    def word_counts(self, word: str, slot_bits: int) -> Mapping[int, int]:
+    def word_counts(self, word: str, slot_bits: int) -> SlotCounts:
         """Count exactly in how many documents a word is written in just this form, by slot as `counts` does."""
 
     def word_count(self, word: str) -> int:

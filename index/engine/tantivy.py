@@ -22,9 +22,10 @@ from tantivy import Occur
 
 from dht import BrokenFile, MachineRefuses
 from index.engine.protocol import Candidates, Facets, IndexEntry, Scale
+from index.engine.slot_counts import ROW, CountMemory, SlotCounts
 from index.engine.tantivy_checksums import check_files
 from index.engine.tantivy_columns import TantivyColumns
-from index.engine.tantivy_counts import FACET_NAMES, SITES, by_slot, facets_in, sites_in, slots_in
+from index.engine.tantivy_counts import FACET_NAMES, HOSTS, MOST_HOSTS, by_slot, facets_in, hosts_in, slots_in
 from index.engine.tantivy_documents import (
     BOILERPLATE,
     MARK,
@@ -44,12 +45,19 @@ from index.engine.tantivy_queries import silent
 from index.engine.tantivy_scores import ScoredQueries
 from index.engine.tantivy_terms import AskedTerms
 from index.errors import IndexCorrupt, failure_of
+from index.query.collection_statistics import CELL_BITS
 from index.query.leaf import Leaf
-from index.query.parser import Query, QueryGroup, QueryNode
+from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
+from index.text.site_host import name_of_host
 
 ROUNDING = 1.0001  # tantivy adds up 32-bit floats: 64 leaves err by less than 1e-5
-COUNTED = 1 << 16  # numbers of slots remembered between two commits: those of 4,096 words where slots are 16
+COUNTED = 4_096 * (256 + ROW)  # numbers of slots remembered between two commits: of 4,096 words that all 256 slots hold
 FACETED = 64  # counts by name
+WIDEST = 4  # times as many documents as are wanted may be found, that a search is not narrowed to their slots
+SPARE = 1.2  # times as many as there should be, for slots have not all the same share of what matches
+
+_Hit = tuple[float, tantivy.DocAddress]
+_ByNode = dict[QueryNode, Mapping[int, int]]
 
 
 class TantivyEngine:
@@ -59,7 +67,6 @@ class TantivyEngine:
         self._path, self._failures = path, _Failures(path)
         self._schema = schema_of_documents()
         self._average = 0.0  # tantivy's mean length of the last commit, once somebody needed it
-        self._counted_size = 0  # of `_counted`: its entries, and their numbers of slots
         self._heap_bytes = heap_bytes
         with self._failures:
             if path is not None:
@@ -108,10 +115,10 @@ class TantivyEngine:
             self._open_writer().delete_all_documents()
         self.commit()
 
-    def counts(self, node: QueryNode, slot_bits: int) -> Mapping[int, int]:
+    def counts(self, node: QueryNode, slot_bits: int) -> SlotCounts:
         return self._count(node, slot_bits)
 
-    def word_counts(self, word: str, slot_bits: int) -> Mapping[int, int]:
+    def word_counts(self, word: str, slot_bits: int) -> SlotCounts:
         return self._count(word, slot_bits)
 
     def word_count(self, word: str) -> int:
@@ -148,39 +155,41 @@ class TantivyEngine:
             found: Any = self._searcher.search(match, 1, count=True)
         return int(found.count)
 
-    def _count(self, asked: QueryNode | str, slot_bits: int) -> Mapping[int, int]:
-        searcher, known = self._searcher, self._counted
-        if (found := known.get((asked, slot_bits))) is None:
+    def _count(self, asked: QueryNode | str, slot_bits: int) -> SlotCounts:
+        known, hosts, searcher = self._counted, self._hosts, self._searcher
+        if (found := known.find((asked, slot_bits))) is None:
             with self._failures:
-                found = self._counted_anew(searcher, asked, slot_bits)
-            self._counted_size += 1 + len(found)
-            if self._counted_size > COUNTED:
-                known.clear()
-                self._counted_size = 1 + len(found)
-            known[asked, slot_bits] = found
+                found = self._counted_anew(searcher, asked, slot_bits, hosts)
+            known.remember((asked, slot_bits), found)
         return found
 
-    def _counted_anew(self, searcher: tantivy.Searcher, asked: QueryNode | str, slot_bits: int) -> Mapping[int, int]:
-        """Count by slot, and what groups match by site, too: to find it again would cost as much once more."""
+    def _counted_anew(
+        self, searcher: tantivy.Searcher, asked: QueryNode | str, slot_bits: int, hosts: _ByNode
+    ) -> SlotCounts:
+        """Count by slot, and what groups match by host, too: to find it again would cost as much once more."""
         if not isinstance(asked, QueryGroup):
             return self._by_slot(searcher, self._matches.of(asked), slot_bits)
-        found = searcher.aggregate(self._matches.of(asked), {**by_slot(slot_bits), **SITES})
-        self._remember_sites((asked, self._occupied(slot_bits), slot_bits), found)
+        found = searcher.aggregate(self._matches.of(asked), {**by_slot(slot_bits), **HOSTS})
+        _remember_hosts(hosts, asked, found)
         return slots_in(found, slot_bits)
 
-    def site_counts(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Mapping[str, int]:
-        asked = (node, slots & self._occupied(slot_bits), slot_bits)
-        if (known := self._sited.get(asked)) is not None:
-            return known
-        with self._failures:
-            match = self._within(self._matches.of(node), slots, slot_bits)
-            return self._remember_sites(asked, self._searcher.aggregate(match, SITES))
+    def host_counts(
+        self, node: QueryNode, hosts: Sequence[bytes], slots: frozenset[int], slot_bits: int
+    ) -> Sequence[int]:
+        if (by_host := (known := self._hosts).get(node)) is None:
+            with self._failures:
+                by_host = _remember_hosts(known, node, self._searcher.aggregate(self._matches.of(node), HOSTS))
+        is_whole = self._occupied(slot_bits).keys() <= slots
 
-    def _remember_sites(self, asked: tuple[QueryNode, frozenset[int], int], found: dict[str, Any]) -> Mapping[str, int]:
-        if len(self._sited) >= FACETED:
-            self._sited.clear()
-        sites = self._sited[asked] = sites_in(found)
-        return sites
+        def count_of(host: bytes) -> int:
+            """A site is in one slot, but for very large ones: so all matches of a host are mostly in these slots."""
+            at_host, number = SiteFilter(name_of_host(host)), int.from_bytes(host, "big")
+            is_known = number in by_host or len(by_host) < MOST_HOSTS
+            if is_known and (is_whole or self.counts(at_host, slot_bits).are_within(slots)):
+                return by_host.get(number, 0)
+            return int(self.counts(QueryGroup(2, (node, at_host)), slot_bits).of(sorted(slots)).sum())
+
+        return list(map(count_of, hosts))
 
     def facets(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Facets:
         known, asked = self._faceted, (node, slots, slot_bits)
@@ -200,16 +209,14 @@ class TantivyEngine:
         searcher, average = self._searcher, self._average
         scored, is_part = self._scores.of(query, scale, partial(self._counted_as, slot_bits))
         # One more than asked for tells whether anything is left out, and is its bound; to count all would cost more.
-        result: Any = searcher.search(self._within(scored, slots, slot_bits), limit + 1, count=False)
-        hits: list[tuple[float, tantivy.DocAddress]] = result.hits
+        hits = self._best(searcher, scored, slots, slot_bits, limit + 1)
         if average == 0.0:
             means = map(self._scores.mean_length, query.leaves)
             average = self._average = next(filter(None, means), 0.0)
         if len(hits) <= limit and is_part and scale.least <= 0 and not scale.needed:  # what only the boilerplate holds
             rest = tantivy.Query.boolean_query([(Occur.Must, self._matches.of(query.root)), (Occur.MustNot, scored)])
             room = limit + 1 - len(hits)
-            more: Any = searcher.search(self._within(silent(rest), slots, slot_bits), room, count=False)
-            hits = [*hits, *more.hits]
+            hits += self._best(searcher, silent(rest), slots, slot_bits, room)
         raised = ROUNDING * (max(1.0, scale.average / average) if average else 1.0)
         bounds = [score * raised for score, _ in hits]
         places = [place for _, place in hits[:limit]]
@@ -217,14 +224,38 @@ class TantivyEngine:
         complete, columns = len(hits) <= limit, TantivyColumns(searcher, places, self._failures)
         return Candidates(numbers, bounds[:limit], complete, 0.0 if complete else bounds[limit], columns)
 
+    def _best(
+        self, searcher: tantivy.Searcher, query: tantivy.Query, slots: frozenset[int], slot_bits: int, limit: int
+    ) -> list[_Hit]:
+        """Return the best documents of these slots.
+
+        A search of all slots takes half the time of one that is narrowed. So all are searched for more documents, and
+        those of other slots are left out. Where most would be left out, the search is narrowed."""
+        here = self._occupied(slot_bits)
+        among, wanted = sum(here.values()), sum(here[slot] for slot in slots & here.keys())
+        is_part = wanted < among <= WIDEST * wanted
+        match = query if is_part else self._within(query, slots, slot_bits)
+        asked = int(limit * SPARE * among / wanted) if is_part else limit
+        while True:
+            result: Any = searcher.search(match, asked, count=False)
+            found: list[_Hit] = result.hits
+            if not is_part:
+                return found
+            places, shift = [place for _, place in found], CELL_BITS - slot_bits
+            cells: Any = searcher.fast_field_values("cell", places)
+            inside = [hit for hit, cell in zip(found, cells, strict=True) if cell >> shift in slots]
+            if len(inside) >= limit or len(found) < asked:
+                return inside[:limit]
+            asked *= WIDEST
+
     def _counted_as(self, slot_bits: int, leaf: Leaf) -> int | None:
         """How many documents hold a leaf, where it was counted: the first round of a query does."""
-        found = self._counted.get((leaf, slot_bits))
-        return None if found is None else sum(found.values())
+        found = self._counted.find((leaf, slot_bits))
+        return None if found is None else found.total
 
     def _within(self, query: tantivy.Query, slots: frozenset[int], slot_bits: int) -> tantivy.Query:
         """The query narrowed to these slots, where there are others."""
-        occupied = self._occupied(slot_bits)
+        occupied = self._occupied(slot_bits).keys()
         if occupied <= slots:
             return query
         wanted = tantivy.Query.term_set_query(self._schema, MARK, slot_marks(occupied & slots, slot_bits))
@@ -245,25 +276,33 @@ class TantivyEngine:
     def _see(self) -> None:
         self._index.reload()
         self._searcher = self._index.searcher()
-        self._counted: dict[tuple[QueryNode | str, int], Mapping[int, int]] = {}  # a word by itself: as written
-        self._counted_size = 0
-        self._sited: dict[tuple[QueryNode, frozenset[int], int], Mapping[str, int]] = {}
         self._asked = AskedTerms(self._searcher)
         self._matches = Matches(self._schema, self._asked)
         self._scores = ScoredQueries(self._searcher, self._schema, self._asked, self._matches)
-        self._faceted: dict[tuple[QueryNode, frozenset[int], int], Facets] = {}
         self._average = 0.0
-        self._filled: dict[int, frozenset[int]] = {}
+        # Memories come last, and whoever reads takes them first: none keeps what was counted before this commit.
+        self._filled: dict[int, Mapping[int, int]] = {}
+        self._counted = CountMemory(COUNTED)  # by node and slot_bits; a word by itself: as written
+        self._hosts: _ByNode = {}  # by digests as numbers, in all slots
+        self._faceted: dict[tuple[QueryNode, frozenset[int], int], Facets] = {}
 
-    def _occupied(self, slot_bits: int) -> frozenset[int]:
-        """Slots that hold any document."""
+    def _occupied(self, slot_bits: int) -> Mapping[int, int]:
+        """How many documents each slot holds that holds any."""
         filled = self._filled
         if slot_bits not in filled:
-            filled[slot_bits] = frozenset(self._by_slot(self._searcher, tantivy.Query.all_query(), slot_bits))
+            every = self._by_slot(self._searcher, tantivy.Query.all_query(), slot_bits)
+            filled[slot_bits] = dict(zip(every.slots.tolist(), every.numbers.tolist(), strict=True))
         return filled[slot_bits]
 
-    def _by_slot(self, searcher: tantivy.Searcher, match: tantivy.Query, slot_bits: int) -> Mapping[int, int]:
+    def _by_slot(self, searcher: tantivy.Searcher, match: tantivy.Query, slot_bits: int) -> SlotCounts:
         return slots_in(searcher.aggregate(match, by_slot(slot_bits)), slot_bits)
+
+
+def _remember_hosts(known: _ByNode, asked: QueryNode, found: dict[str, Any]) -> Mapping[int, int]:
+    if len(known) >= FACETED:
+        known.clear()
+    hosts = known[asked] = hosts_in(found)
+    return hosts
 
 
 class _Failures:

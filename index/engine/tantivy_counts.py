@@ -1,4 +1,4 @@
-"""Has tantivy count, and gives its answers as ours: matches by slot, by site and by facet.
+"""Has tantivy count, and gives its answers as ours: matches by slot, by host and by facet.
 
 Pure: values only. To find what matches costs most; counting it in two ways at once costs hardly more than in one.
 """
@@ -6,10 +6,13 @@ Pure: values only. To find what matches costs most; counting it in two ways at o
 from collections.abc import Mapping
 from typing import Any
 
-from index.engine.protocol import FACETS, MAX_FACETS, MAX_SITES, Facets
+from index.engine.protocol import MAX_FACETS, Facets
+from index.engine.slot_counts import SlotCounts, counts_of
+from index.engine.tantivy_columns import HOST
 from index.engine.tantivy_documents import FACET_COLUMNS
 from index.query.collection_statistics import CELL_BITS
 
+MOST_HOSTS = 1_000  # that are counted at once
 ALL_NAMES = 1 << 16  # of a segment: where fewer are looked at, counts may be too low
 
 Asked = dict[str, Any]  # an aggregation, by the name of its answer
@@ -19,7 +22,7 @@ def _names(column: str, most: int) -> Asked:
     return {"terms": {"field": column, "size": most, "segment_size": ALL_NAMES}}
 
 
-SITES: Asked = {"sites": _names(FACET_COLUMNS[FACETS.index("site")], MAX_SITES)}
+HOSTS: Asked = {"hosts": _names(HOST, MOST_HOSTS)}
 FACET_NAMES: Asked = {column: _names(column, MAX_FACETS) for column in FACET_COLUMNS}
 
 
@@ -29,15 +32,15 @@ def by_slot(slot_bits: int) -> Asked:
     return {"slots": {"histogram": {"field": "cell", "interval": width, "min_doc_count": 1}}}
 
 
-def slots_in(found: Mapping[str, Any], slot_bits: int) -> Mapping[int, int]:
+def slots_in(found: Mapping[str, Any], slot_bits: int) -> SlotCounts:
     """Read the answer to `by_slot`."""
-    width = 1 << (CELL_BITS - slot_bits)
-    return {int(bucket["key"]) // width: int(bucket["doc_count"]) for bucket in found["slots"]["buckets"]}
+    buckets, width = found["slots"]["buckets"], 1 << (CELL_BITS - slot_bits)
+    return counts_of([int(each["key"]) // width for each in buckets], [each["doc_count"] for each in buckets])
 
 
-def sites_in(found: Mapping[str, Any]) -> Mapping[str, int]:
-    """Read the answer to `SITES`."""
-    return dict(_named(found["sites"]))
+def hosts_in(found: Mapping[str, Any]) -> Mapping[int, int]:
+    """Read the answer to `HOSTS`: the digests of the commonest hosts, as numbers, with their counts."""
+    return {bucket["key"]: bucket["doc_count"] for bucket in found["hosts"]["buckets"]}
 
 
 def facets_in(found: Mapping[str, Any]) -> Facets:

@@ -121,7 +121,7 @@ def _marks_of(entry: IndexEntry) -> Iterator[str]:
 
 def mark_of(kind: str, value: str) -> str:
     """Return the mark of a value of some kind; spaces would cut it."""
-    return kind + _SPACE.sub(_hidden, value)
+    return kind + (value if value.isalnum() else _SPACE.sub(_hidden, value))  # of words a question needs hundreds
 
 
 def value_of(mark: str) -> str:

@@ -8,8 +8,7 @@ has no "at least n of these".
 import secrets
 import shutil
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from errno import EBUSY
 from heapq import nsmallest
@@ -23,11 +22,13 @@ from whoosh.analysis import SpaceSeparatedTokenizer
 from whoosh.filedb.filestore import RamStorage
 
 from index.engine.protocol import Candidates, Facets, IndexEntry, Scale, commonest
+from index.engine.slot_counts import SlotCounts, counted
 from index.errors import failure_of
 from index.query.collection_statistics import CELL_BITS
 from index.query.leaf import Form, forms_of
 from index.query.parser import Condition, LanguageFilter, Query, QueryNode, SiteFilter, TagFilter, select
 from index.query.query_tree import all_of
+from index.text.site_host import name_of_host
 from index.text.stem_classes import CLASSES, class_of
 
 _BORDER = " \u00b6 "
@@ -98,20 +99,23 @@ class WhooshEngine:
             shutil.rmtree(self._path, ignore_errors=True)
         self._open()
 
-    def counts(self, node: QueryNode, slot_bits: int) -> Mapping[int, int]:
+    def counts(self, node: QueryNode, slot_bits: int) -> SlotCounts:
         self._refresh()
         found = map(self._documents.__getitem__, select(node, self._find))
-        return Counter(cell >> (CELL_BITS - slot_bits) for _, cell, _ in found)
+        return counted(cell >> (CELL_BITS - slot_bits) for _, cell, _ in found)
 
     def facets(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Facets:
         self._refresh()
         shift, found = CELL_BITS - slot_bits, map(self._documents.__getitem__, select(node, self._find))
         return commonest(names for _, cell, names in found if cell >> shift in slots)
 
-    def site_counts(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Mapping[str, int]:
+    def host_counts(
+        self, node: QueryNode, hosts: Sequence[bytes], slots: frozenset[int], slot_bits: int
+    ) -> Sequence[int]:
         self._refresh()
-        shift, found = CELL_BITS - slot_bits, map(self._documents.__getitem__, select(node, self._find))
-        return Counter(names[0] for _, cell, names in found if cell >> shift in slots)
+        shift, found = CELL_BITS - slot_bits, select(node, self._find)
+        inside = {place for place in found if self._documents[place][1] >> shift in slots}
+        return [len(inside & self._find(SiteFilter(name_of_host(host)))) for host in hosts]
 
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
         self._refresh()
@@ -122,10 +126,10 @@ class WhooshEngine:
         bounds = (float("inf"),) * len(found[:limit])
         return Candidates(found[:limit], bounds, complete, 0.0 if complete else float("inf"))
 
-    def word_counts(self, word: str, slot_bits: int) -> Mapping[int, int]:
+    def word_counts(self, word: str, slot_bits: int) -> SlotCounts:
         self._refresh()
         found = map(self._documents.__getitem__, self._searcher.docs_for_query(query.Term("word", word)))
-        return Counter(cell >> (CELL_BITS - slot_bits) for _, cell, _ in found)
+        return counted(cell >> (CELL_BITS - slot_bits) for _, cell, _ in found)
 
     def word_count(self, word: str) -> int:
         self._refresh()

@@ -9,6 +9,7 @@ document.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -76,7 +77,7 @@ class IndexTotals:
         self._newest_young: dict[int, Mapping[Slot, float]] = {}
         self._columns: dict[tuple[int, tuple[Slot, ...]], Columns] = {}
 
-    @property
+    @cached_property
     def documents(self) -> int:
         """How many documents all cells hold."""
         return sum(totals.documents for totals in self.cells.values())

@@ -4,13 +4,15 @@ Blocking, on a reader's thread. Nothing here knows who asks.
 """
 
 from calendar import monthrange
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
+
+import numpy as np
 
 from dht import Slot
 from index.engine.index_files import IndexFiles
-from index.engine.protocol import MAX_SITES, Candidates, Scale
+from index.engine.protocol import Candidates, Scale
+from index.engine.slot_counts import SlotCounts
 from index.query.collection_statistics import Statistics
 from index.query.leaf import term_of
 from index.query.parser import Query
@@ -20,7 +22,7 @@ from index.query.scoring import Needed, Scorer, max_proximity, upper_bound
 from index.shard.ceilings import Ceilings
 from index.shard.messages import MAX_HOSTS, BestAnswer, HitRow, StatisticsAnswer
 from index.shard.top_hits import TopHits
-from index.text.site_host import digest_of_host, name_of_host
+from index.text.site_host import name_of_host
 from index.text.tags import FIRST_YEAR, LAST_YEAR
 
 LISTED, WIDER = 384, 4  # candidates listed at first, and how many times as many then: mostly the first are enough
@@ -42,12 +44,13 @@ def count(
     """Count documents, their lengths and df in these slots of 2**slot_bits, one by one; also of words as written, and
     list those that patterns stand for."""
     documents, lengths, fingerprints = files.totals.columns(slots, slot_bits)
+    asked, most = np.array(slots, np.int64), np.array(documents, np.int64)
     by_leaf = [files.engine.counts(leaf, slot_bits) for leaf in query.leaves]
     by_word = [files.engine.word_counts(word, slot_bits) for word in spellings]
 
-    def by_slot(found: Mapping[int, int]) -> tuple[int, ...]:
+    def by_slot(found: SlotCounts) -> tuple[int, ...]:
         # While a batch is being committed the engine may be a moment ahead of the totals.
-        return tuple(map(min, map(found.get, slots, repeat(0)), documents))
+        return tuple(np.minimum(found.of(asked), most).tolist())
 
     return StatisticsAnswer(
         slots=tuple(slots),
@@ -56,11 +59,11 @@ def count(
         fingerprints=fingerprints,
         df=tuple(map(by_slot, by_leaf)),
         spellings=tuple(map(by_slot, by_word)),
-        words=tuple(_commonest(files, pattern, frozenset(slots), slot_bits) for pattern in patterns),
+        words=tuple(_commonest(files, pattern, slots, slot_bits) for pattern in patterns),
     )
 
 
-def _commonest(files: IndexFiles, written: str, slots: frozenset[Slot], slot_bits: int) -> tuple[tuple[str, int], ...]:
+def _commonest(files: IndexFiles, written: str, slots: Sequence[Slot], slot_bits: int) -> tuple[tuple[str, int], ...]:
     """The commonest words that a pattern stands for, with how many documents of these slots hold each."""
     pattern, engine = read_pattern(written), files.engine
     if pattern and pattern.is_character:
@@ -69,7 +72,7 @@ def _commonest(files: IndexFiles, written: str, slots: frozenset[Slot], slot_bit
     else:
         found = listed(pattern, engine.word_count, engine.words_from) if pattern else []
         by_slot = [(word, engine.word_counts(word, slot_bits)) for word in found]
-    return tuple((word, sum(n for slot, n in counts.items() if slot in slots)) for word, counts in by_slot)
+    return tuple((word, int(counts.of(slots).sum())) for word, counts in by_slot)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ class ShardSearch:
         counts = engine.counts(query.counted, self.slot_bits)
         return BestAnswer(
             slots=tuple(self.slots),
-            counts=tuple(map(counts.get, self.slots, repeat(0))),
+            counts=tuple(counts.of(self.slots).tolist()),
             hits=tuple(found.hits),
             complete=found.complete,
             bound=0.0 if found.complete else found.bound,
@@ -120,7 +123,7 @@ class ShardSearch:
         while True:
             scale = Scale(scorer.weights, scorer.average, top.least, _useful(query, needed), is_loose=True)
             found = self.files.engine.candidates(asked, wanted, self.slot_bits, scale, size)
-            bounds = [min(each, most) for each in (*found.bounds, found.bound)]
+            bounds = [each if each < most else most for each in (*found.bounds, found.bound)]
             read = _read(self.files, top, ceilings, found, bounds)
             bound = bounds[read] * factor
             complete = found.complete and read == len(found.numbers)
@@ -156,17 +159,11 @@ class ShardSearch:
         """Count the matches of some hosts."""
         if not hosts:
             return ()
-        by_site = self.files.engine.site_counts(self.query.counted, frozenset(self.slots), self.slot_bits)
-        known = {digest_of_host(site): number for site, number in by_site.items()}
-        count_of = self._count_of if len(known) >= MAX_SITES else lambda host: 0
-        return tuple((host, known[host] if host in known else count_of(host)) for host in hosts)
-
-    def _count_of(self, host: bytes) -> int:
-        return self._count(QueryGroup(2, (self.query.counted, SiteFilter(name_of_host(host)))))
+        counts = self.files.engine.host_counts(self.query.counted, hosts, frozenset(self.slots), self.slot_bits)
+        return tuple(zip(hosts, counts, strict=True))
 
     def _count(self, root: QueryNode) -> int:
-        counts = self.files.engine.counts(root, self.slot_bits)
-        return sum(counts.get(slot, 0) for slot in self.slots)
+        return int(self.files.engine.counts(root, self.slot_bits).of(self.slots).sum())
 
 
 def _useful(query: Query, needed: Needed) -> tuple[QueryNode, ...]:

@@ -16,12 +16,14 @@ from index.query.parser import Query
 from index.query.query_tree import demands_a_leaf
 from index.query.scoring import Needed, Scorer, closeness, follow_each_other, is_foreign, is_latin, max_proximity
 from index.shard.messages import HitRow
-from index.text.forward_index import ForwardRecord, by_field, decode_forward, host_in, needle_of, within_fields
+from index.text import text_leaf
+from index.text.forward_index import Counts, ForwardRecord, by_field, decode_forward, host_in, needle_of, within_fields
 from index.text.site_host import HOST_BYTES
 
 MAX_CLOSED = 64  # hosts that an engine is told to leave out
 
 _Entry = tuple[float, int, int, HitRow]  # score and negative id, by which the order goes; number
+_Measured = tuple[tuple[Counts, ...], int, bool]  # counts by field, closeness, and whether any leaf is anywhere
 _Ways = tuple[tuple[int, ...], ...]  # any of these is enough; all terms of one are needed, each by its number
 
 
@@ -30,7 +32,7 @@ class TopHits:
 
     def __init__(self, query: Query, scorer: Scorer, k: int, floor: float, per_host: int) -> None:
         self._query, self._scorer, self._k, self._floor, self._per_host = query, scorer, k, floor, per_host
-        self._most, self._finder = max_proximity(query), LeafFinder(query.leaves)
+        self._most, self._finder = max_proximity(query), LeafFinder(query.leaves, text_leaf.leaf)
         self._is_latin, self._demands_a_leaf = is_latin(query), demands_a_leaf(query)
         self._seen: set[int] = set()
         self._heap: list[_Entry] = []  # the worst first: lowest score, then highest id
@@ -114,16 +116,11 @@ class TopHits:
         covered, closest = self._scorer.factors(has)
         if bound * covered * closest < least:
             return None
-        everywhere = self._finder.positions(forward, found)
-        if self._demands_a_leaf and not any(everywhere):  # a word of a phrase, and not the phrase
+        tfs, close, is_anywhere = self._finder.measure(forward, found)
+        if self._demands_a_leaf and not is_anywhere:  # a word of a phrase, and not the phrase
             return None
-        places = list(map(within_fields, everywhere))
-        tfs = tuple(map(by_field, places))
         is_front, is_other = forward.is_front, is_foreign(forward, self._is_latin)
         alone = self._scorer.before_proximity(tfs, forward.lengths, is_front, is_other)
-        if alone * closest < least:
-            return None
-        close = closeness(self._query.leaves, places)
         score = alone * self._scorer.proximity(close)
         if score < least:
             return None
@@ -146,8 +143,9 @@ class LeafFinder:
 
     The terms depend on a record's stem class alone, so they are written out once for each class."""
 
-    def __init__(self, leaves: Sequence[Leaf]) -> None:
-        self._leaves = leaves
+    def __init__(self, leaves: Sequence[Leaf], compiled: text_leaf.TextLeaf | None) -> None:
+        self._leaves, self._compiled = leaves, compiled
+        self.spans = tuple([len(leaf.words) if isinstance(leaf, Phrase) else 1 for leaf in leaves])
         self._known: dict[int, _Needles] = {}  # by stem class
 
     def find(self, forward: ForwardRecord) -> tuple[list[int], tuple[bool, ...]]:
@@ -164,6 +162,20 @@ class LeafFinder:
         """Return the positions at which each leaf begins, ascending; `places` is what `find` returned."""
         wanted, every = self._wanted(forward.stem_class), forward.positions_of(places)
         return [every[leaf] if isinstance(leaf, int) else _begins(every, leaf) for leaf in wanted.leaves]
+
+    def measure(self, forward: ForwardRecord, places: list[int]) -> _Measured:
+        """Measure a record; `places` is what `find` returned."""
+        if not self._compiled:
+            return self.measured(forward, places)
+        tables, leaves = (forward.table, forward.rows, forward.low), self._wanted(forward.stem_class).leaves
+        found: _Measured = self._compiled.measure_leaves(*tables, forward.many, places, leaves, self.spans)
+        return found
+
+    def measured(self, forward: ForwardRecord, places: Sequence[int]) -> _Measured:
+        """Measure a record without the compiled leaf: the definition of what that gives."""
+        everywhere = self.positions(forward, places)
+        inside = list(map(within_fields, everywhere))
+        return tuple(map(by_field, inside)), closeness(self._leaves, inside), any(everywhere)
 
     def _wanted(self, stem_class: int) -> _Needles:
         if (known := self._known.get(stem_class)) is None:

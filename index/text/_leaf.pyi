@@ -25,6 +25,16 @@ class Cutter:
 def tables_of(
     vocabulary: list[str], places: Buffer, positions: Buffer, run: int, /
 ) -> tuple[int, bytes, bytes, bytes]: ...
+def measure_leaves(
+    table: bytes,
+    rows: bytes,
+    low: bytes,
+    many: int,
+    places: list[int],
+    leaves: tuple[int | tuple[tuple[int, ...], ...], ...],
+    spans: tuple[int, ...],
+    /,
+) -> tuple[tuple[tuple[int, int, int, int], ...], int, bool]: ...
 def columns_of(vocabulary: list[str], places: Buffer, shift: int, factor: int, /) -> list[int]: ...
 def sift_chunks(spaced: bytes, least: int, most: int, /) -> tuple[list[str], list[bytes]]: ...
 def written_lines(

@@ -50,6 +50,7 @@ class TextLeaf:
         self._module, self._turn = module, threading.Lock()
         self.tables_of = module.tables_of  # see forward_index.py
         self.columns_of = module.columns_of  # see sketch.py
+        self.measure_leaves = module.measure_leaves  # see top_hits.py
         self.sift_chunks = module.sift_chunks  # see surfaces.py
         self.written_lines = module.written_lines  # see tantivy_documents.py
 

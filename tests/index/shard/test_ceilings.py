@@ -31,7 +31,7 @@ def test_no_candidate_scores_above_its_ceiling(seed: int) -> None:
     looked_at, loosely, closely = 0, 0.0, 0.0
     for words in [*corpus.QUERIES, *PHRASES]:
         query = parse_query(words)
-        df = tuple(sum(files.engine.counts(leaf, BITS).values()) for leaf in query.leaves)
+        df = tuple(files.engine.counts(leaf, BITS).total for leaf in query.leaves)
         totals = [files.totals.at(BITS)[slot] for slot in files.totals.at(BITS)]
         lengths = [sum(each.lengths[field] for each in totals) for field in range(4)]
         scorer = Scorer(query, Statistics(files.documents, (lengths[0], lengths[1], lengths[2], lengths[3]), df))

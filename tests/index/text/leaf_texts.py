@@ -14,10 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from index.engine.tantivy_documents import BOILERPLATE, PAIRS_OF, TEXT, written_lines
+from index.query.parser import parse_query
+from index.shard.top_hits import LeafFinder
 from index.text import text_leaf
 from index.text.analyzer import JOINERS
 from index.text.field_terms import cut_lines
-from index.text.forward_index import RUN, positions_of_lines, tables_of
+from index.text.forward_index import RUN, ForwardRecord, positions_of_lines, tables_of
 from index.text.sketch import columns_of
 from index.text.stem_classes import CLASSES
 from index.text.surfaces import MAX_CHARS, MIN_CHARS, sift_chunks, spaced_letters
@@ -116,8 +118,15 @@ def differences(leaf: TextLeaf, lines: Sequence[str], limits: Limits, stem_class
     if leaf.cut_lines(lines, limits, stem_class) != cut:
         yield "cut_lines"
     vocabulary, places, positions = cut[0], np.frombuffer(cut[1], np.uint16), positions_of_lines(cut[2])
-    if leaf.tables_of(vocabulary, places, positions, RUN) != tables_of(vocabulary, places, positions, RUN):
+    made = tables_of(vocabulary, places, positions, RUN)
+    if leaf.tables_of(vocabulary, places, positions, RUN) != made:
         yield "tables_of"
+    said = f'{" ".join(vocabulary[:3])} "{" ".join(vocabulary[1:3])}" "{" ".join(vocabulary[-2:])}" utf-8'
+    finder = LeafFinder(parse_query(said).leaves, leaf)
+    forward = ForwardRecord(b"", b"", b"", stem_class, False, 0, 0, (0, 0, 0, 0), *made)
+    found, _ = finder.find(forward)
+    if finder.measure(forward, found) != finder.measured(forward, found):
+        yield "measure_leaves"
     if leaf.columns_of(vocabulary, places, *SKETCHED) != columns_of(vocabulary, places, *SKETCHED):
         yield "columns_of"
     for marks in (("", "", ""), ("\x01A", PAIRS_OF[TEXT], PAIRS_OF[BOILERPLATE])):
