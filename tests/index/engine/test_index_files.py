@@ -74,7 +74,7 @@ def test_documents_that_are_only_stored_are_summed_and_are_indexed_and_dropped_l
     everything = parse_query("site:*.example").counted
 
     def counted() -> tuple[int, int]:
-        return sum(files.engine.counts(everything, BITS).values()), sum(files.unindexed.values())
+        return files.engine.counts(everything, BITS).total, sum(files.unindexed.values())
 
     files.apply(changes, b"1", some)
     full.apply(changes, b"1")

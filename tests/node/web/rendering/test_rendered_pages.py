@@ -15,7 +15,7 @@ def cached(site: Any) -> Any:
     answers, search = AnswerCache(), site.service.search
     site.now, site.writings = 0.0, []
 
-    async def remembered(question: SearchRequest) -> dict[str, Any]:
+    async def remembered(question: SearchRequest, caller: str) -> dict[str, Any]:
         if (answer := answers.get(question, site.now, 1)) is not None:
             return answer
         answer = {**await search(replace(question)), "exact": True, "partial": False, "total": 1000 + int(site.now)}
