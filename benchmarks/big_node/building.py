@@ -1,0 +1,91 @@
+"""Fills a node as its owner would: made-up pages in archives of JSON lines, each brought in by `dse-node archive import`."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from benchmarks.big_node.documents import Corpus, html_of, url_of
+from benchmarks.cpu import pss_bytes, tree_s
+from benchmarks.lone_node import LoneNode, dse_node
+from node.captures.capture import Capture
+from node.extras.archive.json_lines import write_json_lines
+
+AN_ARCHIVE, ARCHIVES = 5_000, 20  # pages of an archive, at most; archives, at least
+AT_ONCE = 4  # imports: while one waits for the node, others write their archives
+MADE_AT = 1_790_000_000.0
+HEADERS = (("Content-Type", "text/html; charset=utf-8"), ("Server", "nginx"))
+WITHIN_S = 1_800.0  # the index takes what an archive left over
+LOOK_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What was so when so many pages were in: seconds since the start by the wall and by the processors, bytes."""
+
+    stored: int
+    indexed: int
+    wall_s: float
+    cpu_s: float
+    pss: int
+    store_bytes: int
+    index_bytes: int
+
+
+def build(node: LoneNode, pid: int, pages: int, of: Corpus, log: Path) -> list[Stage]:
+    """Bring in what is missing of so many pages; return the stages of the way. Each is also a line of `log`."""
+    size = min(AN_ARCHIVE, -(-pages // ARCHIVES))
+    first = max(0, node.status()["documents"] - AT_ONCE * size)  # what was under way may have holes
+    began, used = time.monotonic(), tree_s(pid)
+    stages = []
+
+    def note(stored: int) -> None:
+        sizes = (bytes_below(node.home / "store"), bytes_below(node.home / "index"))
+        indexed = node.status()["documents"]
+        stage = Stage(stored, indexed, time.monotonic() - began, tree_s(pid) - used, pss_bytes(pid), *sizes)
+        stages.append(stage)
+        with log.open("a") as out:
+            print(json.dumps([getattr(stage, name) for name in Stage.__slots__]), file=out, flush=True)
+
+    archives = [range(start, min(pages, start + size)) for start in range(first, pages, size)]
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        for part in threads.map(lambda part: bring_in(node, part, of), archives):
+            note(part.stop)
+    until(lambda: node.status()["documents"] >= pages)
+    note(pages)
+    return stages
+
+
+def bring_in(node: LoneNode, pages: range, of: Corpus) -> range:
+    """Write an archive of pages, and import it."""
+    archive = node.home.with_name(f"{pages.start}.jsonl")
+    with archive.open("wb") as out:
+        write_json_lines(captures(pages, of), out)
+    dse_node("archive", "import", str(archive), "--data-dir", str(node.home))
+    archive.unlink()
+    return pages
+
+
+def captures(pages: range, of: Corpus) -> Iterator[Capture]:
+    """Yield captures of pages."""
+    for page in pages:
+        content = html_of(page, of)
+        digest = sha256(content).digest()
+        yield Capture(url_of(page), MADE_AT + page, 200, HEADERS, content, digest, "text/html", "utf-8")
+
+
+def until(holds: Callable[[], bool], within_s: float = WITHIN_S) -> None:
+    """Wait until something holds."""
+    began = time.monotonic()
+    while not holds():
+        if time.monotonic() - began > within_s:
+            raise RuntimeError("the node does not get that far")
+        time.sleep(LOOK_S)
+
+
+def bytes_below(folder: Path) -> int:
+    """Return the bytes of all files below a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
