@@ -14,7 +14,7 @@ from benchmarks.lone_node import LoneNode, dse_node
 from node.captures.capture import Capture
 from node.extras.archive.json_lines import write_json_lines
 
-AN_ARCHIVE, ARCHIVES = 5_000, 20  # pages of an archive, at most; archives, at least
+MOST, LEAST, ARCHIVES = 5_000, 100, 20  # pages of an archive, at most and at least; archives, where that allows it
 AT_ONCE = 4  # imports: while one waits for the node, others write their archives
 MADE_AT = 1_790_000_000.0
 HEADERS = (("Content-Type", "text/html; charset=utf-8"), ("Server", "nginx"))
@@ -37,8 +37,10 @@ class Stage:
 
 def build(node: LoneNode, pid: int, pages: int, of: Corpus, log: Path) -> list[Stage]:
     """Bring in what is missing of so many pages; return the stages of the way. Each is also a line of `log`."""
-    size = min(AN_ARCHIVE, -(-pages // ARCHIVES))
-    first = max(0, node.status()["documents"] - AT_ONCE * size)  # what was under way may have holes
+    size, there = max(LEAST, min(MOST, pages // ARCHIVES)), node.status()["documents"]
+    if there >= pages:
+        return []
+    first = max(0, there - AT_ONCE * size)  # what was under way may have holes
     began, used = time.monotonic(), tree_s(pid)
     stages = []
 

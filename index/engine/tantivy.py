@@ -231,10 +231,7 @@ class TantivyEngine:
         return tantivy.Query.boolean_query([(Occur.Must, query), (Occur.Must, silent(wanted))])
 
     def close(self) -> None:
-        writer, self._writer = self._writer, None  # it is used up, also where this fails
-        if writer is not None:
-            with self._failures:
-                writer.wait_merging_threads()
+        self._writer = None  # gives a merge up, of which a million documents take a minute; a later commit begins it anew
 
     def _open_writer(self) -> tantivy.IndexWriter:
         """The writer; raises MachineRefuses where the last try to open one failed."""
