@@ -1,8 +1,8 @@
 """Fills one node with many documents and asks it: `python -m benchmarks.big_node --documents N [--corpora DIR]`.
 
-The node is a process on loopback, a network of one. Documents are made up of sentences of the bundled sample web, and of
-judged sets in --corpora. With --folder the node stays there, and another run goes on with it: a million documents take
-an hour of one core, and their queries a minute.
+The node is a process on loopback, a network of one. Its documents are made up of sentences of the bundled sample web,
+and of the judged sets in --corpora. With --folder the node stays there, and the next run goes on with it. A million
+documents take half an hour of one core's time.
 """
 
 import sys
@@ -74,7 +74,9 @@ def _found(home: Path) -> LoneNode:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark; return 0 whether goals are met or not."""
     parser = parser_for("a node with very many documents")
-    parser.add_argument("--documents", type=int, metavar="N", help=f"default {DOCUMENTS:,}, with --quick {QUICK_DOCUMENTS:,}")
+    parser.add_argument(
+        "--documents", type=int, metavar="N", help=f"default {DOCUMENTS:,}, with --quick {QUICK_DOCUMENTS:,}"
+    )
     parser.add_argument("--corpora", type=Path, metavar="DIR", help="judged sets, more sentences to make pages of")
     parser.add_argument("--folder", type=Path, metavar="DIR", help="where the node stays, to be gone on with")
     chosen: Namespace = parser.parse_args(arguments)

@@ -5,7 +5,6 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
 from statistics import quantiles
 from urllib.parse import quote_plus
@@ -62,7 +61,9 @@ def queries(of: Corpus, pages: int, count: int, chance: Random) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What came of some queries: milliseconds by the wall, the node's processor time, answers that were not whole."""
+    """The outcome of some queries: milliseconds of each by the wall, and of the processors on average.
+
+    `not_exact` counts answers that may not be the network's, `found` those with results."""
 
     wall_ms: Sequence[float]
     cpu_ms: float
@@ -84,7 +85,7 @@ def ask(caller: Caller, pid: int, asked: Sequence[str]) -> Asked:
 
 def start_rows(node: LoneNode, pid: int, first: str) -> list[Row]:
     """Wait for a node that starts; return what it took until its page, its readiness and its first whole answer."""
-    began, caller = time.monotonic(), Caller(node)
+    began, _caller = time.monotonic(), Caller(node)
     until(node.shows_page, PATIENCE_S)
     page_s, page_cpu = time.monotonic() - began, tree_s(pid)
     early = Caller(node)
@@ -128,7 +129,10 @@ def page_rows(node: LoneNode) -> list[Row]:
     for path in ("/api/v1/status", *PAGES):
         goal = goals.STATUS_MS if path.startswith("/api") else goals.PAGE_MS
         took = sorted(caller.get(path)[0] for _ in range(TURNS))
-        out += [row(f"{path}, p95 of {TURNS} by the wall", [took[-2]], "ms", goal=goal), row("p50", [took[len(took) // 2]], "ms")]
+        out += [
+            row(f"{path}, p95 of {TURNS} by the wall", [took[-2]], "ms", goal=goal),
+            row("p50", [took[len(took) // 2]], "ms"),
+        ]
     began = time.perf_counter()
     dse_node("status", "--data-dir", str(node.home))
     out.append(row("dse-node status, its own start with it", [(time.perf_counter() - began) * 1000], "ms"))

@@ -1,4 +1,4 @@
-"""Fills a node as its owner would: made-up pages in archives of JSON lines, each brought in by `dse-node archive import`."""
+"""Fills a node as its owner would: `dse-node archive import` brings in archives of made-up pages."""
 
 import json
 import time
@@ -24,7 +24,7 @@ LOOK_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What was so when so many pages were in: seconds since the start by the wall and by the processors, bytes."""
+    """One moment of a build: pages so far, seconds since the start by the wall and by the processors, bytes."""
 
     stored: int
     indexed: int

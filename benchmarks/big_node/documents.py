@@ -20,7 +20,8 @@ AGAIN = 0.05  # of a page's words: rare ones that earlier pages brought
 WORDS, WIDTH = 100, 0.7  # a page's words: the median and the logarithm's deviation
 PAGES_A_HOST = 200  # on average; the largest have some thousand times as many as the least
 LINKS = 4
-_SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "qui", "ro", "su", "ta", "ve", "wi", "xo", "zu")  # fmt: skip
+_SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu")
+_SYLLABLES += ("na", "pe", "qui", "ro", "su", "ta", "ve", "wi", "xo", "zu")
 _SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n")
 SHORTEST, LONGEST = 20, 400  # characters of a sentence that is taken
 
@@ -50,7 +51,7 @@ def texts_of(web: Path, judged: Path | None) -> list[str]:
 
 
 def rare_word(number: int) -> str:
-    """Return the word of a number: a name as nobody else has, four to ten letters long."""
+    """Return the word of a number, which no other number has: four to ten letters."""
     out, left = "", number + len(_SYLLABLES)  # no word is of one syllable
     while left:
         left, place = divmod(left, len(_SYLLABLES))
@@ -82,8 +83,14 @@ def html_of(page: int, of: Corpus) -> bytes:
         words.append(f"{sentence} {rare.pop().capitalize()}." if rare else sentence)
         spoken += 1 + sentence.count(" ")
     title = f"{' '.join(chance.choice(of.sentences).split()[:6])} {rare_word(int(known ** chance.random()) - 1)}"
-    text = [f"<p>{' '.join(words[first : first + 4])} {' '.join(rare) if not first else ''}</p>" for first in range(0, len(words), 4)]
-    links = [f'<li><a href="{url_of(chance.randrange(max(1, page)))}">{rare_word(chance.randrange(known))}</a></li>' for _ in range(LINKS)]
+    text = [
+        f"<p>{' '.join(words[first : first + 4])} {' '.join(rare) if not first else ''}</p>"
+        for first in range(0, len(words), 4)
+    ]
+    links = [
+        f'<li><a href="{url_of(chance.randrange(max(1, page)))}">{rare_word(chance.randrange(known))}</a></li>'
+        for _ in range(LINKS)
+    ]
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title></head><body>'
         f"<nav><ul>{''.join(links)}</ul></nav><main><h1>{title}</h1>{''.join(text)}</main></body></html>"

@@ -231,7 +231,9 @@ class TantivyEngine:
         return tantivy.Query.boolean_query([(Occur.Must, query), (Occur.Must, silent(wanted))])
 
     def close(self) -> None:
-        self._writer = None  # gives a merge up, of which a million documents take a minute; a later commit begins it anew
+        self._writer = (
+            None  # gives a merge up, of which a million documents take a minute; a later commit begins it anew
+        )
 
     def _open_writer(self) -> tantivy.IndexWriter:
         """The writer; raises MachineRefuses where the last try to open one failed."""

@@ -12,7 +12,9 @@ from benchmarks.big_node.asking import queries
 from benchmarks.big_node.building import Stage, captures
 from benchmarks.big_node.documents import BETA, corpus, html_of, rare_word, url_of, vocabulary
 
-OF = corpus(["The first sentence of a text is here. A second one, which is longer, comes after it.\nWater is a liquid."])
+OF = corpus(
+    ["The first sentence of a text is here. A second one, which is longer, comes after it.\nWater is a liquid."]
+)
 
 
 def test_a_page_is_the_same_in_each_run_and_no_two_share_an_address() -> None:
