@@ -95,8 +95,10 @@ class TantivyEngine:
             self._see()
 
     def recover(self) -> None:
-        with suppress(BrokenFile):  # whatever it died of
-            self.close()
+        writer, self._writer = self._writer, None  # it is used up, also where this fails
+        with suppress(BrokenFile), self._failures:  # whatever it died of
+            if writer is not None:
+                writer.wait_merging_threads()  # errors hold on to it, and a new one waits for its lock
         with self._failures:
             self._writer = self._index.writer(self._heap_bytes, 1)
 
