@@ -24,7 +24,7 @@ class LoneNode:
 
     @contextmanager
     def running(self, ends_within_s: float = 20.0) -> Iterator[int]:
-        """Run it; gives its process id. What it logs is in its folder."""
+        """Run it; gives its process id. Its log is in its folder."""
         with (self.home / "log").open("ab") as log:
             process = subprocess.Popen([*_PROGRAM, "run", "--data-dir", str(self.home)], stderr=log)
         try:
