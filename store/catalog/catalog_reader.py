@@ -87,8 +87,8 @@ class CatalogReader:
         """Yield the live rows of a key range, of one kind or (0) all; by key and id, but for those of a site that holds
         very many. Host records are few among many others, so they have an index of their own."""
         if kind == Kind.HOST:
-            rows = map(_row, self.query(_HOSTS, (first[:SITE_BYTES], last[:SITE_BYTES])))
-            yield from (row for row in rows if first <= row.key <= last)
+            hosts = map(_row, self.query(_HOSTS, (first[:SITE_BYTES], last[:SITE_BYTES])))
+            yield from (row for row in hosts if first <= row.key <= last)
             return
         for site, prefix in self._sites(first, last):
             after = 0
