@@ -42,7 +42,7 @@ def test_queries_have_one_to_three_words_of_the_pages() -> None:
 def test_a_build_that_grows_slower_is_seen() -> None:
     def stages(last_ms: float) -> list[Stage]:
         spent = [0.001 * n if n <= 800 else 0.8 + 0.001 * last_ms * (n - 800) for n in range(0, 1001, 100)]
-        return [Stage(100 * n, 100 * n, n, cpu_s, 1, 1, 1) for n, cpu_s in enumerate(spent)]
+        return [Stage(100 * n, n, cpu_s, 1, 1, 1) for n, cpu_s in enumerate(spent)]
 
     assert [row.met for row in build_rows(stages(1.0)) if "last fifth" in row.what] == [True]
     assert [row.met for row in build_rows(stages(2.0)) if "last fifth" in row.what] == [False]
