@@ -40,13 +40,18 @@ def process_s(pid: int) -> float:
 
 def pss_bytes(root: int) -> int:
     """Return the memory of a process and its living descendants; what several of them share counts once, in parts."""
+    return memory_bytes(root, "Pss:")
+
+
+def memory_bytes(root: int, name: str) -> int:
+    """Return the sum of a line of smaps_rollup of a process and its living descendants."""
     found = 0
     for pid in tree(root):
         try:
             lines = (PROC / str(pid) / "smaps_rollup").read_text().splitlines()
         except (FileNotFoundError, ProcessLookupError):
             continue
-        found += sum(int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:"))
+        found += sum(int(line.split()[1]) << 10 for line in lines if line.startswith(name))
     return found
 
 

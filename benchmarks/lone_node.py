@@ -23,15 +23,16 @@ class LoneNode:
     port: int
 
     @contextmanager
-    def running(self) -> Iterator[int]:
-        """Run it; gives its process id."""
-        process = subprocess.Popen([*_PROGRAM, "run", "--data-dir", str(self.home)], stderr=subprocess.DEVNULL)
+    def running(self, ends_within_s: float = 20.0) -> Iterator[int]:
+        """Run it; gives its process id. Its log is in its folder."""
+        with (self.home / "log").open("ab") as log:
+            process = subprocess.Popen([*_PROGRAM, "run", "--data-dir", str(self.home)], stderr=log)
         try:
             yield process.pid
         finally:
             process.terminate()
             try:
-                process.wait(20)
+                process.wait(ends_within_s)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -54,12 +55,13 @@ class LoneNode:
         return connection.getresponse()
 
 
-def new_node(folder: Path) -> LoneNode:
-    """Make a node in a folder, and a network for it."""
+def new_node(folder: Path, **more: str) -> LoneNode:
+    """Make a node in a folder, and a network for it. `more`: settings of its store."""
     (port, peer_port), home = free_ports(2), folder / "node"
     settings = {"node.web_port": port, "node.peer_port": peer_port, "node.listen_v4": "127.0.0.1"}
     settings |= {"node.listen_v6": "::1", "node.lan_discovery": "false", "node.map_ports": "false"}
     dse_node("network", "new", "bench", "--out", str(folder / "bench.toml"), "--bootstrap", "127.0.0.1:1")
+    settings |= {f"store.{name}": value for name, value in more.items()}
     pairs = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
     dse_node("init", "--yes", "--network", str(folder / "bench.toml"), "--data-dir", str(home), *pairs)
     return LoneNode(home, port)

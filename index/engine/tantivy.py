@@ -102,8 +102,9 @@ class TantivyEngine:
             self._see()
 
     def recover(self) -> None:
-        with suppress(BrokenFile):  # whatever it died of
-            self.close()
+        with suppress(BrokenFile, MachineRefuses), self._failures:  # whatever it died of
+            self._open_writer().wait_merging_threads()  # errors hold on to it, and a new one waits for its lock
+        self._writer = None
         with self._failures:
             self._writer = self._index.writer(self._heap_bytes, 1)
 
@@ -262,10 +263,7 @@ class TantivyEngine:
         return tantivy.Query.boolean_query([(Occur.Must, query), (Occur.Must, silent(wanted))])
 
     def close(self) -> None:
-        writer, self._writer = self._writer, None  # it is used up, also where this fails
-        if writer is not None:
-            with self._failures:
-                writer.wait_merging_threads()
+        self._writer = None  # a merge under way is given up, as it may take a minute; a later commit begins it anew
 
     def _open_writer(self) -> tantivy.IndexWriter:
         """The writer; raises MachineRefuses where the last try to open one failed."""

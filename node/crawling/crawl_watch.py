@@ -43,7 +43,8 @@ class UnheldWork:
         if self._reading is None:
             if now.steady - self._read_at < READ_AGAIN_S:
                 return False
-            scans = (self._store.scan(Kind.VISIT, *slot_range(slot, bits)) for slot in sorted(unheld))
+            ranges = (slot_range(slot, bits) for slot in sorted(unheld))
+            scans = (self._store.scan(Kind.VISIT, *both) for both in ranges if self._store.summary(*both).visits)
             self._reading = chain.from_iterable(scans)
         batch = list(islice(self._reading, BATCH))
         due = (slot_of(record.key, bits) for record in batch if visit_of(record).due_at <= now.wall)

@@ -122,15 +122,16 @@ class FrontierSync:
         del self._held[slot]
 
     def _fill(self) -> None:
-        """Rebuild slots just gained, a batch at a time, so that a large one does not hold up the loop."""
-        for slot in list(self._filling):
-            batch = list(islice(self._filling[slot], BATCH))
-            for record in batch:
-                visit = visit_of(record)
-                if self._lies_at_its_place(record, visit):
-                    self._crawler.recall(slot, self._due.recalled(visit))
-            if len(batch) == BATCH:
-                return
+        """Rebuild one of the slots just gained, or a batch of it, so that many documents do not hold up the loop: a
+        look for visits passes over them."""
+        if (slot := next(iter(self._filling), None)) is None:
+            return
+        batch = list(islice(self._filling[slot], BATCH))
+        for record in batch:
+            visit = visit_of(record)
+            if self._lies_at_its_place(record, visit):
+                self._crawler.recall(slot, self._due.recalled(visit))
+        if len(batch) < BATCH:
             del self._filling[slot]
 
     def _hear(self, changed: ChangedRecord) -> None:

@@ -60,6 +60,7 @@ class Catalog(CatalogReader):
                 (verdict,) = self.database.execute("PRAGMA quick_check(1)").fetchone()
                 if verdict != "ok":
                     raise StoreCorrupt(self._path, str(verdict), "it is rebuilt from the segments")
+            self.database.execute(row_table.BY_HOST)
             self.sequence: int = int(self.note("sequence") or 0)  # of the last committed change
             self._next = self.sequence
         self.left = LeftKeys()

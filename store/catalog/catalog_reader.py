@@ -26,6 +26,7 @@ _ROWS = f"SELECT {_OWN}, prefix {_JOINED} CROSS JOIN sites USING (site) WHERE"
 _FORMER = f"{_ROWS} kind = {Kind.FORMER:d} AND id > ? AND id <= ? ORDER BY id LIMIT ?"
 _OF_SITE = f"""SELECT {_OWN}, ?4 {_JOINED} WHERE site = ?1 AND sequence > ?2 AND ?3 IN (0, kind)
   AND ?4 = (SELECT prefix FROM sites WHERE site = ?1) ORDER BY sequence LIMIT {STEP}"""  # a number may be used again
+_HOSTS = f"{_ROWS} kind = {Kind.HOST:d} AND prefix BETWEEN ? AND ? ORDER BY prefix, path"  # by `by_host`; there are few
 _AT = """SELECT kind, id, prefix, path FROM records CROSS JOIN sites USING (site) WHERE sequence >= ?
   ORDER BY sequence LIMIT 1"""
 _CHANGES = """
@@ -84,7 +85,11 @@ class CatalogReader:
 
     def walk(self, first: bytes, last: bytes, kind: int = 0) -> Iterator[CatalogRow]:
         """Yield the live rows of a key range, of one kind or (0) all; by key and id, but for those of a site that holds
-        very many."""
+        very many. Host records are few among many others, so they have an index of their own."""
+        if kind == Kind.HOST:
+            hosts = map(_row, self.query(_HOSTS, (first[:SITE_BYTES], last[:SITE_BYTES])))
+            yield from (row for row in hosts if first <= row.key <= last)
+            return
         for site, prefix in self._sites(first, last):
             after = 0
             while after >= 0:
@@ -142,7 +147,7 @@ class CatalogReader:
         A site is named by the first 10 bytes of its keys.
         """
         with self._errors:
-            full = map(cell_sums.keys_of, cell_sums.occupied(self.database, first, last, least))
+            full = map(cell_sums.keys_of, cell_sums.full(self.database, first, last, least))
         ranges = [(max(first, low)[:SITE_BYTES], min(last, high)[:SITE_BYTES]) for low, high in full]
         return [site for part in ranges for site in self.query(_COUNTED, (*part, kind, least))]
 
@@ -169,10 +174,10 @@ class CatalogReader:
         with self._errors:
             return cell_sums.summary(self.database, first, last, today)
 
-    def occupied(self) -> list[int]:
-        """List the numbers of the cells that hold anything."""
+    def occupied(self, slot_bits: int) -> list[int]:
+        """List the slots that hold anything."""
         with self._errors:
-            return cell_sums.occupied(self.database)
+            return cell_sums.occupied(self.database, slot_bits)
 
 
 def _row(values: tuple[Any, ...]) -> CatalogRow:

@@ -73,8 +73,17 @@ def summary(database: Connection, first: bytes, last: bytes, today: int) -> Rang
     return RangeSummary(sum(r[0] for r in rows), sum(r[1] for r in rows), total.to_bytes(32, "big"))
 
 
-def occupied(database: Connection, first: bytes = bytes(20), last: bytes = b"\xff" * 20, least: int = 0) -> list[int]:
-    """List the cells touched by a key range that hold anything, or at least so many records."""
+def occupied(database: Connection, slot_bits: int) -> list[int]:
+    """List the slots, of 2**slot_bits, that hold anything. It looks once into each of these, however many cells are in
+    it."""
+    query = """WITH RECURSIVE filled(cell) AS (SELECT min(cell) FROM cells UNION ALL
+      SELECT (SELECT min(cell) FROM cells WHERE cell >= (filled.cell / ?1 + 1) * ?1) FROM filled
+      WHERE filled.cell IS NOT NULL) SELECT cell / ?1 FROM filled WHERE cell IS NOT NULL"""
+    return [slot for (slot,) in database.execute(query, (1 << (CELL_BITS - slot_bits),))]
+
+
+def full(database: Connection, first: bytes, last: bytes, least: int) -> list[int]:
+    """List the cells touched by a key range that hold at least so many records."""
     where = "cell BETWEEN ? AND ? GROUP BY cell HAVING sum(documents + visits) >= ?"
     values = (cell_of(first), cell_of(last), least)
     return [cell for (cell,) in database.execute(f"SELECT cell FROM cells WHERE {where} ORDER BY cell", values)]

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from dht import Clock, DocumentId, Key, LocalFaults, MachineRefuses
 from store.catalog.catalog import Catalog, ChangeLog
 from store.catalog.catalog_reader import FORMER_IDS, CatalogReader
-from store.catalog.cell_sums import CELL_BITS, RangeSummary
+from store.catalog.cell_sums import RangeSummary
 from store.catalog.disk_room import MORE_ROOM
 from store.catalog.known_grants import KnownGrants
 from store.catalog.ledger import Ledger
@@ -232,7 +232,7 @@ class RecordStore:
 
     def occupied(self, slot_bits: int) -> set[int]:
         """Return the slots in which anything lies."""
-        return {cell >> (CELL_BITS - slot_bits) for cell in self._catalog.reader.occupied()}
+        return set(self._catalog.reader.occupied(slot_bits))
 
     def denied(self, first_key: bytes, last_key: bytes, *, only: Kind | None = None) -> Iterator[list[Record]]:
         """Yield the records of a key range that are taken back, without contents, some rows' worth at a time; that may

@@ -67,6 +67,7 @@ CREATE TABLE frames (frame INTEGER PRIMARY KEY, segment INTEGER, start INTEGER, 
 CREATE INDEX dead ON frames (frame) WHERE live = 0;
 """
 BY_FORMER = f"CREATE INDEX by_former ON records (id) WHERE kind = {Kind.FORMER:d}"
+BY_HOST = f"CREATE INDEX IF NOT EXISTS by_host ON records (site) WHERE kind = {Kind.HOST:d}"  # older files lack it
 _INSERT = """INSERT INTO records VALUES (?, ?, ?, (SELECT site FROM sites WHERE prefix = ?), ?, ?, ?, ?, ?, ?, ?)"""
 
 

@@ -1,6 +1,7 @@
-"""What an index held at an earlier instant is known, whatever order the versions came in."""
+"""What an index held at an earlier instant is known, whatever order the versions came in; an index closes at once."""
 
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -8,12 +9,16 @@ import pytest
 from dht import Slot, slot_of
 from index.change_feed import DocumentChange
 from index.config import IndexConfig
-from index.engine.index_files import IndexFiles
+from index.engine.index_files import IndexFiles, entry_of
+from index.engine.tantivy import TantivyEngine
 from index.indexed_slots import IndexedSlots
 from index.query.collection_statistics import mark_of
 from index.query.parser import parse_query
+from index.text.analyzer_rules import NEWEST_ANALYZER
+from index.text.field_terms import analyse
 from tests.index.index_corpus import text
 
+CONFIG = IndexConfig()
 BITS, URLS, SINCE = 2, 12, 40.0
 
 
@@ -96,3 +101,20 @@ def test_documents_that_are_only_stored_are_summed_and_are_indexed_and_dropped_l
     assert counted() == (40 - len(left), len(left))
     files.apply([DocumentChange(found.id, None) for found in texts], b"2", some)
     assert counted() == (0, 0) and files.documents == 0
+
+
+def test_closing_does_not_wait_for_a_merge_and_loses_nothing(tmp_path: Path) -> None:
+    """The merge of eight segments begins with the last commit. To wait for that of a million documents takes longer
+    than a service manager waits for the end of a node."""
+    texts = [text(random.Random(n), f"http://a.example/{n}") for n in range(100)]
+    entries = [entry_of(n, 0, each, analyse(each, NEWEST_ANALYZER)) for n, each in enumerate(texts)]
+    engine = TantivyEngine(tmp_path, CONFIG.writer_heap_bytes)
+    for _ in range(8):
+        engine.add(20 * entries)
+        engine.commit()
+    found, began = engine.word_counts("python", 0), time.process_time()
+    engine.close()
+    assert time.process_time() - began < 0.02
+    again = TantivyEngine(tmp_path, CONFIG.writer_heap_bytes)
+    assert again.word_counts("python", 0) == found != {}
+    again.close()

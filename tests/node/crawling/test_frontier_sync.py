@@ -154,6 +154,16 @@ async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_g
     store.close()
 
 
+async def test_slots_are_filled_one_at_a_time_however_little_each_gives() -> None:
+    """A look for visits passes over documents, and a node may have a million of these alone."""
+    store, frontier = open_store(), Frontier()
+    view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=lambda: dict.fromkeys(range(3), 5))
+    places = SimpleNamespace(mark=0, key_of=placement_key)
+    sync = FrontierSync(frontier, store, SimpleNamespace(view=view), places, Moves(), due(store), ChangeFollower(store))  # type: ignore[arg-type]
+    assert [sync.step() for _ in range(3)] == [True, True, False]
+    store.close()
+
+
 def replace_state(visit: Visit, state: VisitState) -> Visit:
     return Visit(visit.url, visit.depth, state=state, visited_at=CLOCK.wall)
 

@@ -29,8 +29,8 @@ Name = tuple[Kind, DocumentId]
 
 
 def name(n: int) -> Name:
-    """Some ids begin alike; a document and a visit share theirs."""
-    return Kind(1 + n % 2), DocumentId(bytes([n // 8]) * 10 + bytes([n // 2]) * 10)
+    """Some ids begin alike; a document, a visit or a host record share theirs."""
+    return Kind(1 + n % 3), DocumentId(bytes([n // 8]) * 10 + bytes([n // 2]) * 10)
 
 
 class Model:
@@ -95,9 +95,12 @@ class Model:
         for first, last in ((FIRST, LAST), keys_of(257), (SITES[1].ljust(20, b"\0"), SITES[3] + b"\x40" * 10)):
             inside = [r for r in ordered if first <= r.key <= last]
             assert Counter(map(bare, catalog.reader.rows(first, last))) == Counter(inside)
-            assert [bare(r) for r in catalog.reader.walk(first, last, Kind.VISIT)] == [
-                r for r in inside if r.kind == Kind.VISIT
-            ]
+            for kind in (Kind.VISIT, Kind.HOST):
+                found = [bare(r) for r in catalog.reader.walk(first, last, kind)]
+                assert found == [r for r in inside if r.kind == kind]
+        for bits in (0, 1, 8, 16):
+            slots = {int.from_bytes(r.key[:2], "big") >> (16 - bits) for r in live}
+            assert catalog.reader.occupied(bits) == sorted(slots)
         assert [catalog.reader.changes(change.sequence - 1, 3)[0] for change in self.changes()] == self.changes()
         assert catalog.reader.changes(0, 1000) == self.changes()
         for n in range(3):
@@ -142,6 +145,29 @@ def test_every_way_to_look_agrees_with_a_dictionary(script: list[tuple]) -> None
     for verb, *values in script:
         getattr(model, verb)(*values)
     model.check()
+
+
+def test_looks_that_a_start_needs_do_not_go_through_all_records() -> None:
+    """Counted in steps of SQLite's machine, of which each record that is looked at takes several."""
+    catalog, place = Catalog(MemoryDisk()), SegmentPlace(1, 16, 1000, 10)
+    version = ShortVersion(1, 1, bytes(8))
+    for site in range(100):
+        ids = [DocumentId(bytes([site, n]) * 8) for n in range(50)]
+        key = Key(bytes([128 + site % 4, site]).ljust(20, b"s"))
+        rows = [CatalogRow(Kind.DOCUMENT, id, key, version, n, place) for n, id in enumerate(ids)]
+        with catalog.transaction():
+            catalog.put(rows, [None] * len(rows))
+    steps = 0
+
+    def count() -> None:
+        nonlocal steps
+        steps += 1
+
+    catalog.reader.database.set_progress_handler(count, 1)
+    assert list(catalog.reader.walk(FIRST, LAST, Kind.HOST)) == []
+    assert catalog.reader.occupied(8) == [128, 129, 130, 131]
+    assert 0 < steps < 500
+    catalog.close()
 
 
 async def test_an_index_of_a_newer_program_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
