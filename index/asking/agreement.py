@@ -114,12 +114,11 @@ def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:
 
 
 def _are_level(said: Said, by_slot: Sequence[tuple[NodeId, ...]], view: View) -> bool:
-    """Whether enough owners agree in all slots of an answer. Equal kinds of slots are judged once."""
+    """Whether enough owners surely agree in all slots of an answer: each of its masks would do for each kind of team."""
     away, min_acks = view.away(), view.strategy.min_acks
-    teams = [by_slot[slot] for slot in said.slots]
-    absent = [_places_of(team, away) for team in teams] if away else [0] * len(teams)
-    kinds = set(zip(said.agreement.level, map(len, teams), absent, strict=True))
-    return all(_is_enough(mask, owners, min_acks, places) for mask, owners, places in kinds)
+    teams, masks = [by_slot[slot] for slot in said.slots], set(said.agreement.level)
+    kinds = {(len(team), _places_of(team, away)) for team in teams} if away else {(n, 0) for n in set(map(len, teams))}
+    return all(_is_enough(mask, owners, min_acks, places) for owners, places in kinds for mask in masks)
 
 
 def _masks(said: Iterable[Said]) -> dict[int, int]:

@@ -114,7 +114,9 @@ def note_answers(outcome: SearchOutcome, covered: Gathered[StatisticsAnswer] | G
     outcome.silent |= covered.late
     outcome.shunned |= covered.late | covered.failed
     outcome.replied |= {peer for peer, _, _ in covered.answers}
-    outcome.said += [Said(peer, answer.slots, slots_of(slots), answer.agreement) for peer, answer, slots in covered.answers]
+    outcome.said += [
+        Said(peer, answer.slots, slots_of(slots), answer.agreement) for peer, answer, slots in covered.answers
+    ]
 
 
 def newest(best: Sequence[Told], coming: Gathered[BestAnswer]) -> list[Told]:

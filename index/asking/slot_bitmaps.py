@@ -44,7 +44,7 @@ def unless(peers: Sequence[NodeId], avoid: Collection[NodeId]) -> Sequence[NodeI
     return [peer for peer in peers if peer not in avoid] or peers
 
 
-def bitmap_of(slots: Iterable[Slot]) -> int:
+def bitmap_of(slots: Iterable[int]) -> int:
     """Return a set of slots as an integer."""
     found = bytearray()
     for slot in slots:
