@@ -114,7 +114,7 @@ def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:
 
 
 def _are_level(said: Said, by_slot: Sequence[tuple[NodeId, ...]], view: View) -> bool:
-    """Whether enough owners surely agree in all slots of an answer: each of its masks would do for each kind of team."""
+    """Whether enough owners surely agree in all slots of an answer: each mask would do for each kind of team."""
     away, min_acks = view.away(), view.strategy.min_acks
     teams, masks = [by_slot[slot] for slot in said.slots], set(said.agreement.level)
     kinds = {(len(team), _places_of(team, away)) for team in teams} if away else {(n, 0) for n in set(map(len, teams))}

@@ -21,6 +21,7 @@ from index.shard.messages import AskBest, AskStatistics, StatisticsAnswer
 
 CONFIRM_S = 0.1  # and twice what answers took, for others to confirm them
 JUDGE_S = 1.0  # for a third to tell which of two is right, unless it is known to be late
+MAX_KNOWN = 8  # sets of peers that are avoided, of which who else can answer is remembered
 DEEPER = 8  # times as many candidates when a peer is asked again
 Bounds = tuple[int, int, float]  # of an answer: results, candidates that are looked at, the least score
 
@@ -33,7 +34,8 @@ class TwoPhaseSearch:
     ) -> None:
         self._config, self._overlay, self._remote = config, overlay, remote
         self._audit, self._hit_audit = audit, hit_audit
-        self._known: tuple[Sequence[Sequence[NodeId]], frozenset[NodeId], Ready] = (), frozenset(), Ready()
+        self._by_slot: Sequence[Sequence[NodeId]] = ()
+        self._known: dict[frozenset[NodeId], Ready] = {}  # of these, by who is avoided
 
     async def expanded(self, asked: PeerQuery, until: float) -> PeerQuery:
         """Return a query in which each pattern is replaced by the network's words for it."""
@@ -147,12 +149,14 @@ class TwoPhaseSearch:
         return known
 
     def _ready_of(self, by_slot: Sequence[Sequence[NodeId]], avoid: Collection[NodeId]) -> Ready:
-        """Return the ready peers of every slot, none to be avoided where there is another; the same object while both
-        are."""
-        if self._known[0] is not by_slot or self._known[1] != avoid:
-            ready = Ready(zip(map(Slot, range(len(by_slot))), by_slot, strict=True)).without(avoid)
-            self._known = by_slot, frozenset(avoid), ready
-        return self._known[2]
+        """Return the ready peers of every slot, none to be avoided where there is another. Few such answers are
+        remembered, until `by_slot` is another object."""
+        if self._by_slot is not by_slot or len(self._known) >= MAX_KNOWN:
+            self._by_slot, self._known = by_slot, {}
+        key = frozenset(avoid)
+        if key not in self._known:
+            self._known[key] = Ready(zip(map(Slot, range(len(by_slot))), by_slot, strict=True)).without(key)
+        return self._known[key]
 
     def _ready(self, slots: int, outcome: SearchOutcome) -> Ready:
         """The peers to ask for each of these slots: none that just failed, where there is another."""
