@@ -12,7 +12,7 @@ from index.asking.answer_audit import settle
 from index.asking.hit_audit import AskOf, HitAudit, best_question
 from index.asking.scatter_gather import NEVER, Gathered, ScatterGather, SlotQuestion, stored_only
 from index.asking.search_outcome import PeerQuery, SearchOutcome, Told, fill_in, newest, note_answers, summed
-from index.asking.slot_bitmaps import Ready, slots_of, unless
+from index.asking.slot_bitmaps import Ready, bitmap_of, slots_of, unless
 from index.config import IndexConfig
 from index.query.parser import ReadAs, Reading, parse_query
 from index.query.patterns import find_patterns, write_out
@@ -78,7 +78,7 @@ class TwoPhaseSearch:
             is_late = any(self._overlay.late.is_late(peer) for peers in ready.values() for peer in peers)
             patient_until = min(until, self._audit.now + patience_s + (0.0 if is_late else JUDGE_S))
             judged = await cover(ready, patient_until)
-            stored = stored_only(view, (slot for slot in ready if not judged.slots >> slot & 1), refuted)
+            stored = stored_only(view, slots_of(bitmap_of(ready) & ~judged.slots), refuted)
             return await self._remote.cover(stored, from_store, patient_until, avoid, covered=judged)
 
         disputed = await settle(self._audit, covered, ready, view.node_id, confirm, judge)
