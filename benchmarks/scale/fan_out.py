@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from benchmarks.overlay.balance import members
 from dht import NodeId, Placement, Slot
 from dht.membership.answer_times import FEWEST, RECENT, level_of
-from index.asking.scatter_gather import EARLY_S, FEW_SILENT, Ready, make_plan
+from index.asking.scatter_gather import EARLY_S, FEW_SILENT, make_plan
+from index.asking.slot_bitmaps import Ready, bitmap_of, slots_of
 from node.extras.simulation.delays import RTT_S, SIGMA
 from node.extras.simulation.observations import REPLICAS
 from node.strategy.draft import proposed_bits
@@ -80,9 +81,15 @@ def ask_some(nodes: int, slots: int, seed: int, *, is_known: bool, trials: int =
 
 
 def _plan(
-    ready: Ready, chance: Random, tried: Mapping[NodeId, Sequence[Slot]], slowness: Mapping[NodeId, int]
+    by_slot: Mapping[Slot, Sequence[NodeId]],
+    chance: Random,
+    tried: Mapping[NodeId, Sequence[Slot]],
+    slowness: Mapping[NodeId, int],
 ) -> list[tuple[NodeId, tuple[Slot, ...]]]:
-    return make_plan(ready, OUTSIDE, chance, (), tried, lambda peer: False, slowness.__getitem__)
+    ready, before = Ready(by_slot), {peer: bitmap_of(slots) for peer, slots in tried.items()}
+    level = slowness.__getitem__
+    plan = make_plan(ready.can, ready.askable, OUTSIDE, chance, (), before, lambda peer: False, level)
+    return [(peer, slots_of(slots)) for peer, slots in plan]
 
 
 def peers_planned(nodes: int) -> int:

@@ -5,7 +5,7 @@ so many of the slot's sticky owners that any two such groups share an owner. The
 two such answers are equal. Former owners and stand-ins never count, since both sides of a cut could have them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -44,7 +44,7 @@ class Said(NamedTuple):
 
     peer: NodeId
     slots: tuple[int, ...]
-    counted: frozenset[Slot]
+    counted: Collection[Slot]
     agreement: Agreement
 
 
@@ -105,7 +105,7 @@ def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:
             doubts.add(reason, each.counted, [each.peer])
             continue
         heard.append(each)
-        if unlike := each.counted & frozenset(each.agreement.unlike):
+        if unlike := frozenset(each.agreement.unlike).intersection(each.counted):
             doubts.add(Reason.UNLIKE, unlike, [each.peer])
         if each.agreement.vanished:
             doubts.add(Reason.VANISHED, (), [each.peer])
@@ -114,20 +114,20 @@ def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:
 
 
 def _are_level(said: Said, by_slot: Sequence[tuple[NodeId, ...]], view: View) -> bool:
-    """Whether enough owners agree in all slots of an answer. Equal kinds of slots are judged once."""
+    """Whether enough owners surely agree in all slots of an answer: each mask would do for each kind of team."""
     away, min_acks = view.away(), view.strategy.min_acks
-    teams = [by_slot[slot] for slot in said.slots]
-    absent = [_places_of(team, away) for team in teams] if away else [0] * len(teams)
-    kinds = set(zip(said.agreement.level, map(len, teams), absent, strict=True))
-    return all(_is_enough(mask, owners, min_acks, places) for mask, owners, places in kinds)
+    teams, masks = [by_slot[slot] for slot in said.slots], set(said.agreement.level)
+    kinds = {(len(team), _places_of(team, away)) for team in teams} if away else {(n, 0) for n in set(map(len, teams))}
+    return all(_is_enough(mask, owners, min_acks, places) for owners, places in kinds for mask in masks)
 
 
 def _masks(said: Iterable[Said]) -> dict[int, int]:
     """The owners that agree in each slot; of both rounds' answers the one with fewer such owners counts."""
     masks: dict[int, int] = {}
     for each in said:
+        counted = frozenset(each.counted)
         for slot, mask in zip(each.slots, each.agreement.level, strict=True):
-            if slot in each.counted and ((known := masks.get(slot)) is None or mask.bit_count() < known.bit_count()):
+            if slot in counted and ((known := masks.get(slot)) is None or mask.bit_count() < known.bit_count()):
                 masks[slot] = mask
     return masks
 

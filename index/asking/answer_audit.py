@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from dht import NodeId, PeerAudit, Slot, Topic
-from index.asking.scatter_gather import Gathered, Ready
+from index.asking.scatter_gather import Gathered
+from index.asking.slot_bitmaps import Ready, bitmap_of, slots_of
 from index.query.collection_statistics import Statistics
 from index.shard.messages import StatisticsAnswer
 
@@ -81,17 +82,18 @@ async def settle(
 ) -> Mapping[Slot, Collection[NodeId]]:
     """Have some of the answers confirmed by others, and put those of others in place of what two refute. Return the
     slots of which no third told who is right, with those who say unlike things; the smaller number counts there."""
-    first = _by_slot(covered)
     due = {peer for peer, _, _ in covered.answers if peer != me and audit.is_due(peer, Topic.STATISTICS)}
-    mute = covered.late | covered.failed
-    asked = {slot: _others(ready, slot, peer, *mute) for slot, (peer, _) in first.items() if peer in due}
-    second = _by_slot(await confirm(asked)) if any(asked.values()) else {}
+    if not due:
+        return {}
+    first, mute = _by_slot(covered), covered.late | covered.failed
+    asked = Ready({slot: _others(ready, slot, peer, *mute) for slot, (peer, _) in first.items() if peer in due})
+    second = _by_slot(await confirm(asked)) if asked.askable else {}
     unlike = [slot for slot, told in second.items() if not _agree(slot, first[slot], told)]
     for peer in {first[slot][0] for slot in second} - {first[slot][0] for slot in unlike}:
         audit.agreed(peer, Topic.STATISTICS)
     if not unlike:
         return {}
-    left = {slot: _others(ready, slot, first[slot][0], second[slot][0], *mute) for slot in unlike}
+    left = Ready({slot: _others(ready, slot, first[slot][0], second[slot][0], *mute) for slot in unlike})
     third = _by_slot(await judge(left))
     disputed: dict[Slot, Collection[NodeId]] = {}
     struck: dict[NodeId, tuple[Slot, NodeId, NodeId]] = {}
@@ -128,17 +130,17 @@ def _others(ready: Ready, slot: Slot, *without: NodeId) -> Sequence[NodeId]:
 
 
 def _by_slot(covered: Gathered[StatisticsAnswer]) -> dict[Slot, Told]:
-    return {slot: (peer, answer) for peer, answer, slots in covered.answers for slot in slots}
+    return {slot: (peer, answer) for peer, answer, slots in covered.answers for slot in slots_of(slots)}
 
 
 def _agree(slot: Slot, one: Told, other: Told) -> bool:
     return can_both_be_true(of_slot(one[1], slot), of_slot(other[1], slot))
 
 
-def _gathered(told: Mapping[Slot, Told]) -> list[tuple[NodeId, StatisticsAnswer, frozenset[Slot]]]:
+def _gathered(told: Mapping[Slot, Told]) -> list[tuple[NodeId, StatisticsAnswer, int]]:
     """Put the slots of each answer together again."""
     slots: dict[int, list[Slot]] = {}
     for slot, (_, answer) in told.items():
         slots.setdefault(id(answer), []).append(slot)
     answers = {id(answer): (peer, answer) for peer, answer in told.values()}
-    return [(*answers[key], frozenset(found)) for key, found in slots.items()]
+    return [(*answers[key], bitmap_of(found)) for key, found in slots.items()]

@@ -6,6 +6,7 @@ from dht import Clock, Overlay, slot_of
 from index.asking.agreement import Doubts, Reason, is_remnant, weigh
 from index.asking.page_filler import AnswerPage, BoundedRequest, ShownResult
 from index.asking.search_outcome import SearchOutcome
+from index.asking.slot_bitmaps import slots_of
 from index.change_feed import Text
 from index.config import IndexConfig
 from index.query.parser import Query
@@ -43,7 +44,7 @@ class AnswerBody:
             "why": doubts.as_json(),
             "coverage": {
                 "slots": outcome.slots,
-                "answered": len(outcome.answered),
+                "answered": outcome.answered.bit_count(),
                 "peers_asked": len(outcome.asked),
                 "peers_answered": len(outcome.replied),
                 "late": sorted(peer.hex() for peer in outcome.silent),
@@ -61,8 +62,8 @@ class AnswerBody:
     def _doubts(self, request: BoundedRequest, outcome: SearchOutcome, page: AnswerPage) -> Doubts:
         """Gather the reasons why this is not what one index over all documents would give."""
         doubts, view = Doubts(), self._overlay.view
-        if missing := outcome.ready.keys() - outcome.answered:
-            doubts.add(Reason.UNANSWERED, missing, outcome.silent)
+        if missing := ((1 << outcome.slots) - 1) & ~outcome.answered:
+            doubts.add(Reason.UNANSWERED, slots_of(missing), outcome.silent)
         flaws = {
             Reason.UNREAD: page.late,
             Reason.ORDER: page.unsure or not outcome.proven,

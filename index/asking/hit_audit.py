@@ -21,7 +21,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from dht import DocumentId, Key, NodeId, Overlay, PeerAudit, Slot, Topic, slot_of
-from index.asking.scatter_gather import Gathered, Ready, ScatterGather, SlotQuestion, stored_only
+from index.asking.scatter_gather import Gathered, ScatterGather, SlotQuestion, stored_only
+from index.asking.slot_bitmaps import Ready, slots_of
 from index.change_feed import Read
 from index.query.parser import Query
 from index.results.answer_checks import wrong_best, wrong_hit
@@ -191,7 +192,7 @@ class HitAudit:
         me = self._overlay.view.node_id
         for peer, answer, slots in covered.answers:
             if self._audit.checks.has_room(Topic.HITS) and peer != me and self._audit.is_due(peer, Topic.HITS):
-                given = _Given(Testimony(peer, answer, slots), query, ask)
+                given = _Given(Testimony(peer, answer, frozenset(slots_of(slots))), query, ask)
                 self._audit.checks.offer(Topic.HITS, partial(self._confirm, given))
 
     async def _confirm(self, given: _Given) -> None:
@@ -210,7 +211,7 @@ class HitAudit:
     async def _ask_deeper(self, given: _Given, peer: NodeId, slot: Slot) -> None:
         """Ask a peer that may have left out something for one slot alone, and two others the same."""
         deeper = _Given(given.claim, given.query, lambda slots: replace(given.ask(slots), depth=self._max_depth))
-        claims, before = await self._ask_of(deeper, {slot: [peer]}), {peer}
+        claims, before = await self._ask_of(deeper, Ready({slot: [peer]})), {peer}
         if not claims or not may_lack(claims[0].answer, deeper.ask([slot])):
             return
         for _ in range(2):
@@ -281,11 +282,11 @@ class HitAudit:
         ready = {
             slot: [peer for peer in view.ready(slot, answering=True) if peer not in others] for slot in sorted(slots)
         }
-        return await self._ask_of(given, {slot: peers for slot, peers in ready.items() if peers})
+        return await self._ask_of(given, Ready({slot: peers for slot, peers in ready.items() if peers}))
 
     async def _ask_of(self, given: _Given, ready: Ready) -> list[Testimony]:
         if not ready:
             return []
         question = best_question(given.query, given.ask)
         covered = await self._gather.cover(ready, question, self._audit.now + PATIENCE_S)
-        return [Testimony(*each) for each in covered.answers]
+        return [Testimony(peer, answer, frozenset(slots_of(slots))) for peer, answer, slots in covered.answers]

@@ -8,13 +8,16 @@ counts. A peer that lets any question of this node wait is asked last.
 import asyncio
 import logging
 import random
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from heapq import heapify, heappop, heappush
+from operator import or_
 from typing import Generic, TypeVar
 
 from dht import BadMessage, Clock, InputError, Message, NodeId, Overlay, RemoteError, Slot, View
 from index.asking.query_trace import Tracer
+from index.asking.slot_bitmaps import Ready, bitmap_of, slots_of
 from index.shard.messages import BestAnswer, StatisticsAnswer
 
 log = logging.getLogger(__name__)
@@ -27,29 +30,24 @@ FEW_SILENT = 0.25  # of those asked
 LARGE = 256  # hits or slots in an answer; checking more takes milliseconds, and goes aside
 PATIENCE = 2.0  # levels of slowness for which a peer has to cover twice as many slots
 
-Ready = Mapping[Slot, Sequence[NodeId]]
 Wrong = Callable[[], str | None]
 Aside = Callable[[Wrong], Awaitable[str | None]]
 
 
 @dataclass(slots=True)
 class Gathered(Generic[A]):
-    """The answers that came back: peer, answer, slots of it that count. `late` were silent, `failed` dead or wrong."""
+    """The answers that came back: peer, answer, bitmap of its slots that count. `late` were silent, `failed` dead or
+    wrong."""
 
-    answers: list[tuple[NodeId, A, frozenset[Slot]]] = field(default_factory=list)
+    answers: list[tuple[NodeId, A, int]] = field(default_factory=list)
     asked: set[NodeId] = field(default_factory=set)
     late: set[NodeId] = field(default_factory=set)
     failed: set[NodeId] = field(default_factory=set)
 
     @property
-    def slots(self) -> frozenset[Slot]:
+    def slots(self) -> int:
         """All slots that were answered."""
-        return frozenset().union(*(slots for _, _, slots in self.answers))
-
-    @property
-    def by_slot(self) -> dict[Slot, NodeId]:
-        """The peer whose answer counts for each slot."""
-        return {slot: peer for peer, _, slots in self.answers for slot in sorted(slots)}
+        return reduce(or_, [slots for _, _, slots in self.answers], 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +115,12 @@ class _GatherRun(Generic[A]):
     def __init__(
         self, asker: ScatterGather, ready: Ready, question: SlotQuestion[A], avoid: set[NodeId], covered: Gathered[A]
     ) -> None:
-        self._asker, self._overlay = asker, asker.overlay
-        self._ready, self._avoid = ready, avoid
+        self._asker, self._overlay, self._me = asker, asker.overlay, asker.overlay.view.node_id
+        self._can, self._avoid = ready.can, avoid
         self._question: SlotQuestion[A] = question
         self._covered: Gathered[A] = covered
-        self._open = set(ready)
-        self._tried: dict[NodeId, set[Slot]] = {}
+        self._open = ready.askable
+        self._tried: dict[NodeId, int] = {}
         self._flying: dict[NodeId, int] = {}
         self._heard: set[NodeId] = set()
 
@@ -161,34 +159,33 @@ class _GatherRun(Generic[A]):
     ) -> list[asyncio.Task[None]]:
         """Ask for what is open and not being asked (when hedging: also for what is)."""
         flying = [slots for peer, slots in self._tried.items() if self._flying.get(peer) and not hedge]
-        wanted = {slot: self._ready[slot] for slot in self._open.difference(*flying)}
+        wanted = self._open & ~reduce(or_, flying, 0)
         if not wanted:
             return []
-        late = self._overlay.late.is_late
-        slowness = self._overlay.times.slowness
-        plan = make_plan(wanted, self._overlay.view.node_id, self._asker.rng, self._avoid, self._tried, late, slowness)
+        me, rng, late, slowness = self._me, self._asker.rng, self._overlay.late.is_late, self._overlay.times.slowness
+        plan = make_plan(self._can, wanted, me, rng, self._avoid, self._tried, late, slowness)
         started = []
-        for peer, slots in plan:
-            self._tried.setdefault(peer, set()).update(slots)
+        for peer, taken in plan:
+            self._tried[peer] = self._tried.get(peer, 0) | taken
             self._flying[peer] = self._flying.get(peer, 0) + 1
             self._covered.asked.add(peer)
-            started.append(tasks.create_task(self._one(peer, slots, replies, left_s), name=f"ask-{peer.hex()[:8]}"))
+            started.append(tasks.create_task(self._one(peer, taken, replies, left_s), name=f"ask-{peer.hex()[:8]}"))
         return started
 
-    async def _one(self, peer: NodeId, slots: Sequence[Slot], replies: asyncio.Queue[None], left_s: float) -> None:
+    async def _one(self, peer: NodeId, taken: int, replies: asyncio.Queue[None], left_s: float) -> None:
+        slots = slots_of(taken)
         try:
             with self._asker.tracer.part("ask", peer, slots=len(slots)):
                 found = await self._overlay.ask(
                     peer, self._question.ask(slots), self._question.answer, timeout_s=left_s
                 )
             self._heard.add(peer)
-            me, question = self._overlay.view.node_id, self._question
-            if peer != me and (reason := await question.weigh(found, slots, self._asker.aside)):
+            if peer != self._me and (reason := await self._question.weigh(found, slots, self._asker.aside)):
                 raise BadMessage(peer.hex(), reason)
-            new = frozenset(self._open.intersection(found.slots))
+            new = self._open & (taken if found.slots == slots else bitmap_of(found.slots))
             if new:
                 self._covered.answers.append((peer, found, new))
-                self._open -= new
+                self._open &= ~new
         except (RemoteError, InputError) as error:
             log.debug("answer dropped peer=%s: %s", peer.hex()[:8], error)
             self._avoid.add(peer)
@@ -197,9 +194,9 @@ class _GatherRun(Generic[A]):
         replies.put_nowait(None)
 
 
-def stored_only(view: View, slots: Iterable[Slot], without: Collection[NodeId]) -> dict[Slot, Sequence[NodeId]]:
+def stored_only(view: View, slots: Iterable[Slot], without: Collection[NodeId]) -> Ready:
     """Return of each of some slots who stores it and does not index it, slots without anybody left out."""
-    answering, found = view.ready_by_slot(answering=True), dict[Slot, Sequence[NodeId]]()
+    answering, found = view.ready_by_slot(answering=True), Ready()
     for slot in sorted(slots):
         silent = {*answering[slot], *without}
         if peers := [peer for peer in view.ready(slot) if peer not in silent]:
@@ -208,48 +205,38 @@ def stored_only(view: View, slots: Iterable[Slot], without: Collection[NodeId]) 
 
 
 def make_plan(
-    ready: Ready,
+    can: Mapping[NodeId, int],
+    wanted: int,
     me: NodeId,
     rng: random.Random,
     avoid: Collection[NodeId],
-    tried: Mapping[NodeId, Collection[Slot]],
+    tried: Mapping[NodeId, int],
     is_late: Callable[[NodeId], bool],
     slowness: Callable[[NodeId], int],
-) -> list[tuple[NodeId, tuple[Slot, ...]]]:
-    """Plan which peers to ask so that every slot of `ready` that can be is answered once, by as few as possible.
+) -> list[tuple[NodeId, int]]:
+    """Plan which peers to ask so that every slot of `wanted` that can be is answered once, by as few as possible.
 
-    This node's own slots go to itself: that costs nothing. The rest is covered greedily, the peer first that covers
-    most for the time that it takes; equal ones in an order drawn from `rng`, to share the load. A peer that is late
-    with other answers covers only slots that nobody else can. No peer of `avoid` is asked, and none again for a slot
-    for which `tried` names it. `slowness`: in levels; `PATIENCE` says how much a slow one has to cover."""
-    left, parts = set(ready), list[tuple[NodeId, tuple[Slot, ...]]]()
-    if me not in avoid:
-        mine = sorted({slot for slot, peers in ready.items() if me in peers}.difference(tried.get(me, ())))
-        if mine:
-            parts.append((me, tuple(mine)))
-            left.difference_update(mine)
-    can = _who_can(ready, left)
-    for peer in (me, *avoid):
-        can.pop(peer, None)
-    for peer in can.keys() & tried.keys():
-        can[peer].difference_update(tried[peer])
-    every = sorted(frozenset[NodeId]().union(*ready.values()).difference(avoid))
+    Sets of slots are bitmaps; `can` says for which each peer is ready, the peers sorted. This node's own slots go to
+    itself: that costs nothing. The rest is covered greedily, the peer first that covers most for the time that it
+    takes; equal ones in an order drawn from `rng`, to share the load. A peer that is late with other answers covers
+    only slots that nobody else can. No peer of `avoid` is asked, and none again for a slot for which `tried` names it.
+    `slowness`: in levels; `PATIENCE` says how much a slow one has to cover."""
+    every = [peer for peer, slots in can.items() if slots & wanted and peer not in avoid]
+    open_ = {peer: can[peer] & wanted & ~tried.get(peer, 0) for peer in every}
+    mine = open_.pop(me, 0)
+    parts, left = [(me, mine)] if mine else [], wanted & ~mine
     rng.shuffle(every)  # this node among them: what is drawn does not depend on what it can answer itself
-    order = list(filter(can.get, every))
-    late, worth = set(filter(is_late, order)), {peer: 2 ** (-slowness(peer) / PATIENCE) for peer in order}
-    while order and left:
-        chosen = max(order, key=lambda peer: (peer not in late, len(can[peer] & left) * worth[peer]))
-        order.remove(chosen)
-        if taken := can[chosen] & left:
-            parts.append((chosen, tuple(sorted(taken))))
-            left -= taken
+    order = [peer for peer in every if open_.get(peer, 0) & left]
+    worth = {peer: 2 ** (-slowness(peer) / PATIENCE) for peer in order}
+    best = [(is_late(peer), -(open_[peer] & left).bit_count() * worth[peer], n, peer) for n, peer in enumerate(order)]
+    heapify(best)
+    while best and left:
+        late, value, number, peer = heappop(best)
+        taken = open_[peer] & left
+        now = -taken.bit_count() * worth[peer]
+        if now > value:  # others have taken some of it, and the next one may be better now
+            heappush(best, (late, now, number, peer))
+        elif taken:
+            parts.append((peer, taken))
+            left &= ~taken
     return parts
-
-
-def _who_can(ready: Ready, slots: Collection[Slot]) -> dict[NodeId, set[Slot]]:
-    """Return of each peer which of some slots it is ready for."""
-    found: defaultdict[NodeId, set[Slot]] = defaultdict(set)
-    for slot in slots:
-        for peer in ready[slot]:
-            found[peer].add(slot)
-    return found

@@ -4,13 +4,16 @@ Pure: values in, values out.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, compress
+from functools import partial
+from itertools import compress
+from typing import TypeVar
 
 from dht import NodeId, Slot
 from index.asking.agreement import Said
-from index.asking.scatter_gather import Gathered, Ready
+from index.asking.scatter_gather import Gathered
+from index.asking.slot_bitmaps import Ready, slots_of
 from index.query.collection_statistics import Statistics, total
 from index.query.parser import Query
 from index.query.patterns import MAX_ALTERNATIVES, MAX_LISTED, WordPattern, alternatives
@@ -18,7 +21,8 @@ from index.results.result_picker import SiteHits, site_hits
 from index.results.top_k_merge import FacetSums, MergedHit, facet_sums, merge
 from index.shard.messages import BestAnswer, StatisticsAnswer
 
-Told = tuple[NodeId, BestAnswer]
+T = TypeVar("T")
+Told = tuple[NodeId, BestAnswer, int]  # the last are the slots for which it counts, as a bitmap
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ class SearchOutcome:
     statistics: Statistics
     ready: Ready  # as the first round saw them; the second counts slots alike, whatever becomes of the strategy
     order: list[MergedHit] = field(default_factory=list)
-    answered: frozenset[Slot] = frozenset()
+    answered: int = 0  # slots as a bitmap
     total: int = 0
     proven: bool = False  # no document that was left out could stand among the best
     said: list[Said] = field(default_factory=list)  # of both rounds, by those whose answers count
@@ -56,7 +60,7 @@ class SearchOutcome:
     words: dict[WordPattern, list[str]] = field(default_factory=dict)  # that each pattern stands for
     are_words_sure: bool = True
     disputed: Mapping[Slot, Collection[NodeId]] = field(default_factory=dict)  # peers with contradictory statistics
-    best: dict[Slot, Told] = field(default_factory=dict)  # the answer that counts for each slot
+    best: list[Told] = field(default_factory=list)  # each slot counts in one of them
     coming: Gathered[BestAnswer] = field(default_factory=Gathered)  # answers about them of those who are being asked
     shunned: set[NodeId] = field(default_factory=set)  # silent, failed or refuted: asked only where nobody else is
 
@@ -65,36 +69,40 @@ class SearchOutcome:
         """How many slots there are."""
         return len(self.ready)
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether somebody answered for every slot."""
+        return self.answered.bit_count() == self.slots
+
 
 def summed(asked: PeerQuery, covered: Gathered[StatisticsAnswer], ready: Ready) -> SearchOutcome:
     """Add up what the first round gave."""
     sums = total((_sums(answer, slots) for _, answer, slots in covered.answers), len(asked.query.leaves))
     spellings = dict.fromkeys(asked.spellings, 0)
     for _, answer, slots in covered.answers:
-        counting = list(map(slots.__contains__, answer.slots))
+        counting = _counting(answer, slots)
         for word, counts in zip(asked.spellings, answer.spellings, strict=True):
-            spellings[word] += sum(compress(counts, counting))
+            spellings[word] += sum(counting(counts))
     outcome = SearchOutcome(sums, ready, answered=covered.slots, spellings=spellings)
-    numbers = [(answer, len(slots)) for _, answer, slots in covered.answers]
+    numbers = [(answer, slots.bit_count()) for _, answer, slots in covered.answers]
     outcome.words, outcome.are_words_sure = _expanded(asked.patterns, numbers)
     note_answers(outcome, covered)
     return outcome
 
 
-def fill_in(outcome: SearchOutcome, asked: PeerQuery, k: int, per_host: int) -> tuple[list[Slot], float]:
+def fill_in(outcome: SearchOutcome, asked: PeerQuery, k: int, per_host: int) -> tuple[int, float]:
     """Make one order of the answers that count. Return the slots that may hold left-out documents of that order, and
     the score that these must reach."""
-    answers = _by_answer(outcome.best)
+    answers = outcome.best
     outcome.order = merge([(peer, answer.hits) for peer, answer, _ in answers], k)
     is_full = len(outcome.order) == k and not asked.query.is_by_date  # of the newest any bound may be too much
     floor = outcome.order[-1].hit.score if is_full else -1.0
-    vague = [slots for _, answer, slots in answers if not answer.complete and answer.bound >= floor]
-    loose = list(chain.from_iterable(vague))
-    counting = [(answer, map(slots.__contains__, answer.slots)) for _, answer, slots in answers]
-    outcome.total = sum(sum(compress(answer.counts, counts)) for answer, counts in counting)
+    vague = [told for told in answers if not told[1].complete and told[1].bound >= floor]
+    loose = Gathered(vague).slots
+    outcome.total = sum(sum(_counting(answer, slots)(answer.counts)) for _, answer, slots in answers)
     outcome.proven = not loose and asked.are_words_sure
     outcome.more = len(outcome.order) == k
-    numbers = [(answer, len(slots)) for _, answer, slots in answers]
+    numbers = [(answer, slots.bit_count()) for _, answer, slots in answers]
     outcome.sites = site_hits(numbers, per_host)
     outcome.facets = facet_sums(numbers) if asked.facets else FacetSums()
     return loose, floor
@@ -106,23 +114,16 @@ def note_answers(outcome: SearchOutcome, covered: Gathered[StatisticsAnswer] | G
     outcome.silent |= covered.late
     outcome.shunned |= covered.late | covered.failed
     outcome.replied |= {peer for peer, _, _ in covered.answers}
-    outcome.said += [Said(peer, answer.slots, slots, answer.agreement) for peer, answer, slots in covered.answers]
+    outcome.said += [
+        Said(peer, answer.slots, slots_of(slots), answer.agreement) for peer, answer, slots in covered.answers
+    ]
 
 
-def told_by_slot(covered: Gathered[BestAnswer]) -> dict[Slot, Told]:
-    """Return the answer that counts for each slot, as one object for all slots of an answer."""
-    found: dict[Slot, Told] = {}
-    for peer, answer, slots in covered.answers:
-        found.update(dict.fromkeys(slots, (peer, answer)))
-    return found
-
-
-def _by_answer(best: Mapping[Slot, Told]) -> list[tuple[NodeId, BestAnswer, Collection[Slot]]]:
-    """Return each answer that counts, with the slots for which it does; `best` has one object for each answer."""
-    distinct = list(dict(zip(map(id, best.values()), best.values(), strict=True)).values())
-    if len(distinct) == 1:
-        return [(*distinct[0], best.keys())]
-    return [(*told, {slot for slot, each in best.items() if each is told}) for told in distinct]
+def newest(best: Sequence[Told], coming: Gathered[BestAnswer]) -> list[Told]:
+    """Return the answers that count when others have come: theirs is the word about their slots."""
+    now = coming.slots
+    kept = [(peer, answer, slots & ~now) for peer, answer, slots in best if slots & ~now]
+    return [*kept, *coming.answers]
 
 
 def _expanded(
@@ -146,9 +147,16 @@ def _expanded(
     return chosen, is_sure
 
 
-def _sums(answer: StatisticsAnswer, slots: frozenset[Slot]) -> Statistics:
+def _sums(answer: StatisticsAnswer, slots: int) -> Statistics:
     """The sums of an answer over these of its slots."""
-    counting = list(map(slots.__contains__, answer.slots))
-    title, headings, url, body = map(sum, zip((0, 0, 0, 0), *compress(answer.lengths, counting), strict=True))
-    df = tuple(sum(compress(found, counting)) for found in answer.df)
-    return Statistics(sum(compress(answer.documents, counting)), (title, headings, url, body), df)
+    counting = _counting(answer, slots)
+    title, headings, url, body = map(sum, zip((0, 0, 0, 0), *counting(answer.lengths), strict=True))
+    df = tuple(sum(counting(found)) for found in answer.df)
+    return Statistics(sum(counting(answer.documents)), (title, headings, url, body), df)
+
+
+def _counting(answer: StatisticsAnswer | BestAnswer, slots: int) -> Callable[[Sequence[T]], Iterable[T]]:
+    """Return what picks, of one entry for each slot of an answer, those of these slots: mostly all."""
+    if slots.bit_count() == len(answer.slots):
+        return iter
+    return partial(compress, selectors=[slots >> slot & 1 for slot in answer.slots])

@@ -181,7 +181,7 @@ class Searcher:
         running.outcome, running.k, running.per_host = None, k, per_host
         with self._tracer.part("statistics"):
             outcome = await self._rounds.statistics(asked, now + left * FIRST_ROUND, avoid, now + soon * FIRST_ROUND)
-        if len(outcome.answered) == outcome.slots:
+        if outcome.is_answered:
             documents = outcome.statistics.documents
             self.counted = CountedDocuments(documents, self._local.documents, self._clock().steady)
         running.outcome = outcome

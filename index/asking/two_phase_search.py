@@ -6,13 +6,13 @@ the peers' copies are the network's.
 
 from collections.abc import Awaitable, Collection, Sequence
 from dataclasses import replace
-from typing import cast
 
 from dht import NodeId, Overlay, PeerAudit, Slot
 from index.asking.answer_audit import settle
 from index.asking.hit_audit import AskOf, HitAudit, best_question
-from index.asking.scatter_gather import NEVER, Gathered, Ready, ScatterGather, SlotQuestion, stored_only
-from index.asking.search_outcome import PeerQuery, SearchOutcome, Told, fill_in, note_answers, summed, told_by_slot
+from index.asking.scatter_gather import NEVER, Gathered, ScatterGather, SlotQuestion, stored_only
+from index.asking.search_outcome import PeerQuery, SearchOutcome, Told, fill_in, newest, note_answers, summed
+from index.asking.slot_bitmaps import Ready, bitmap_of, slots_of, unless
 from index.config import IndexConfig
 from index.query.parser import ReadAs, Reading, parse_query
 from index.query.patterns import find_patterns, write_out
@@ -21,6 +21,7 @@ from index.shard.messages import AskBest, AskStatistics, StatisticsAnswer
 
 CONFIRM_S = 0.1  # and twice what answers took, for others to confirm them
 JUDGE_S = 1.0  # for a third to tell which of two is right, unless it is known to be late
+MAX_KNOWN = 8  # sets of peers that are avoided, of which who else can answer is remembered
 DEEPER = 8  # times as many candidates when a peer is asked again
 Bounds = tuple[int, int, float]  # of an answer: results, candidates that are looked at, the least score
 
@@ -33,6 +34,8 @@ class TwoPhaseSearch:
     ) -> None:
         self._config, self._overlay, self._remote = config, overlay, remote
         self._audit, self._hit_audit = audit, hit_audit
+        self._by_slot: Sequence[Sequence[NodeId]] = ()
+        self._known: dict[frozenset[NodeId], Ready] = {}  # of these, by who is avoided
 
     async def expanded(self, asked: PeerQuery, until: float) -> PeerQuery:
         """Return a query in which each pattern is replaced by the network's words for it."""
@@ -44,7 +47,7 @@ class TwoPhaseSearch:
         told += [Reading(ReadAs.EXPANDED, f"{each}: {', '.join(outcome.words[each])}") for each in patterns]
         text = write_out(asked.text, places, outcome.words)
         query = parse_query(text, asked.language, asked.site, asked.query.is_by_date, asked.query.rules)
-        is_sure = outcome.are_words_sure and len(outcome.answered) == outcome.slots
+        is_sure = outcome.are_words_sure and outcome.is_answered
         query = replace(query, readings=(*query.readings, *told))
         return replace(asked, query=query, text=query.text, are_words_sure=is_sure)
 
@@ -54,14 +57,13 @@ class TwoPhaseSearch:
         """Ask for the statistics of every slot that somebody is ready for, until the steady instant `until`."""
         view = self._overlay.view
         by_slot, refuted = view.ready_by_slot(answering=True), self._audit.refuted()
-        ready = _ready_for(cast(Sequence[Slot], range(len(by_slot))), by_slot, refuted)
+        ready = self._ready_of(by_slot, refuted)
         question, from_store = (_statistics_question(asked, len(by_slot), each) for each in (False, True))
 
         def cover(
             ready: Ready, until: float, covered: Gathered[StatisticsAnswer] | None = None
         ) -> Awaitable[Gathered[StatisticsAnswer]]:
-            some = ready if all(ready.values()) else {slot: peers for slot, peers in ready.items() if peers}
-            return self._remote.cover(some, question, until, avoid, shown_at, covered)
+            return self._remote.cover(ready, question, until, avoid, shown_at, covered)
 
         began = self._audit.now
         covered = await cover(ready, until)
@@ -76,7 +78,7 @@ class TwoPhaseSearch:
             is_late = any(self._overlay.late.is_late(peer) for peers in ready.values() for peer in peers)
             patient_until = min(until, self._audit.now + patience_s + (0.0 if is_late else JUDGE_S))
             judged = await cover(ready, patient_until)
-            stored = stored_only(view, ready.keys() - judged.slots, refuted)
+            stored = stored_only(view, slots_of(bitmap_of(ready) & ~judged.slots), refuted)
             return await self._remote.cover(stored, from_store, patient_until, avoid, covered=judged)
 
         disputed = await settle(self._audit, covered, ready, view.node_id, confirm, judge)
@@ -96,7 +98,7 @@ class TwoPhaseSearch:
         shown_at: float = NEVER,
     ) -> None:
         """Ask for the best `k`, of each host `per_host`, of all answered slots, and fill in the outcome."""
-        open_, best = self._ready(sorted(outcome.answered), outcome), dict[Slot, Told]()
+        open_, best = self._ready(outcome.answered, outcome), list[Told]()
         depth = min(self._config.first_depth, self._config.max_depth)
         floor = 0.0
         while True:
@@ -108,27 +110,25 @@ class TwoPhaseSearch:
                 await self._remote.cover(left, question, until, avoid, shown_at, coming)
             self._hit_audit.offer(coming, asked.query, ask)
             note_answers(outcome, coming)
-            best |= told_by_slot(coming)
+            best = newest(best, coming)
             outcome.best, outcome.coming = best, Gathered()
             loose, floor = fill_in(outcome, asked, k, per_host)
             if not loose or depth >= self._config.max_depth or not coming.answers:
                 break
-            depth, open_ = min(depth * DEEPER, self._config.max_depth), self._ready(sorted(loose), outcome)
-            me = self._overlay.view.node_id  # only the node's own bounds are surely true
-            open_ = {slot: _unless(peers, {best[slot][0]} - {me}) for slot, peers in open_.items()}
-        outcome.answered = frozenset(best)
+            depth, ready = min(depth * DEEPER, self._config.max_depth), self._ready(loose, outcome)
+            me, open_ = self._overlay.view.node_id, Ready()  # only the node's own bounds are surely true
+            for peer, _, slots in best:
+                open_.update((slot, unless(ready[slot], {peer} - {me})) for slot in slots_of(slots & loose))
+        outcome.answered = Gathered(best).slots
 
     async def own(self, asked: PeerQuery, k: int, per_host: int, until: float) -> SearchOutcome:
         """Find the best of this node's own slots, by their own statistics; no peer is asked."""
         me, by_slot = self._overlay.view.node_id, self._overlay.view.ready_by_slot(answering=True)
-        ready: dict[Slot, Sequence[NodeId]] = {
-            Slot(slot): (me,) if me in peers else () for slot, peers in enumerate(by_slot)
-        }
-        own = {slot: peers for slot, peers in ready.items() if peers}
-        counted = await self._remote.cover(own, _statistics_question(asked, len(ready)), until)
+        ready = Ready({Slot(slot): (me,) if me in peers else () for slot, peers in enumerate(by_slot)})
+        counted = await self._remote.cover(ready, _statistics_question(asked, len(ready)), until)
         outcome, depth = summed(asked, counted, ready), min(self._config.first_depth, self._config.max_depth)
         question = best_question(asked.query, _ask_best(asked, outcome, (k, depth, 0.0), per_host))
-        outcome.coming = await self._remote.cover(own, question, until)
+        outcome.coming = await self._remote.cover(ready, question, until)
         return self.so_far(asked, outcome, k, per_host)
 
     def so_far(self, asked: PeerQuery, outcome: SearchOutcome, k: int, per_host: int) -> SearchOutcome:
@@ -141,27 +141,41 @@ class TwoPhaseSearch:
             silent=set(outcome.silent),
             replied=set(outcome.replied),
             shunned=set(outcome.shunned),
-            best=outcome.best | told_by_slot(coming),
+            best=newest(outcome.best, coming),
         )
         note_answers(known, coming)
         fill_in(known, asked, k, per_host)
-        known.answered, known.proven = frozenset(known.best), False
+        known.answered, known.proven = Gathered(known.best).slots, False
         return known
 
-    def _ready(self, slots: Sequence[Slot], outcome: SearchOutcome) -> Ready:
+    def _ready_of(self, by_slot: Sequence[Sequence[NodeId]], avoid: Collection[NodeId]) -> Ready:
+        """Return the ready peers of every slot, none to be avoided where there is another. Few such answers are
+        remembered, until `by_slot` is another object."""
+        if self._by_slot is not by_slot or len(self._known) >= MAX_KNOWN:
+            self._by_slot, self._known = by_slot, {}
+        key = frozenset(avoid)
+        if key not in self._known:
+            self._known[key] = Ready(zip(map(Slot, range(len(by_slot))), by_slot, strict=True)).without(key)
+        return self._known[key]
+
+    def _ready(self, slots: int, outcome: SearchOutcome) -> Ready:
         """The peers to ask for each of these slots: none that just failed, where there is another."""
         now = self._overlay.view.ready_by_slot(answering=True)  # who became ready meanwhile may be asked too
-        return _ready_for(slots, now if len(now) == outcome.slots else outcome.ready, outcome.shunned)
+        by_slot = now if len(now) == outcome.slots else tuple(outcome.ready.values())
+        return self._ready_of(by_slot, outcome.shunned).within(slots)
 
-    def _left(self, asked: Ready, answered: frozenset[Slot], slot_count: int) -> Ready:
+    def _left(self, asked: Ready, answered: int, slot_count: int) -> Ready:
         """Return the slots of `asked` that nobody answered, each with further peers: those ready by now, and its
         owners. The peers that were asked may all have just handed the slot over. Refuted peers are left out."""
-        view, refuted = self._overlay.view, self._audit.refuted()
-        now = view.ready_by_slot(answering=True)
-        open_ = sorted(slot for slot in asked.keys() - answered if asked[slot]) if len(now) == slot_count else ()
-        others = {slot: dict.fromkeys((*now[slot], *view.owners(slot))) for slot in open_}
-        left = {slot: [p for p in others[slot] if p not in asked[slot] and p not in refuted] for slot in open_}
-        return {slot: peers for slot, peers in left.items() if peers}
+        view, open_, left = self._overlay.view, asked.askable & ~answered, Ready()
+        if not open_ or len(now := view.ready_by_slot(answering=True)) != slot_count:
+            return left
+        refuted = self._audit.refuted()
+        for slot in slots_of(open_):
+            others = dict.fromkeys((*now[slot], *view.owners(slot)))
+            if peers := [peer for peer in others if peer not in asked[slot] and peer not in refuted]:
+                left[slot] = peers
+        return left
 
 
 def _statistics_question(asked: PeerQuery, slot_count: int, from_store: bool = False) -> SlotQuestion[StatisticsAnswer]:
@@ -189,18 +203,3 @@ def _ask_best(asked: PeerQuery, outcome: SearchOutcome, bounds: Bounds, per_host
         return AskBest(*rules, tuple(slots), asked.text, *numbers, *bounds, *narrow, per_host, *flags)
 
     return ask
-
-
-def _ready_for(
-    slots: Sequence[Slot], by_slot: Ready | Sequence[Sequence[NodeId]], avoid: Collection[NodeId]
-) -> dict[Slot, Sequence[NodeId]]:
-    """Return the ready peers of each of some slots; where nobody is to be avoided no list is copied."""
-    found = dict(zip(slots, map(by_slot.__getitem__, slots), strict=True))
-    return {slot: _unless(peers, avoid) for slot, peers in found.items()} if avoid else found
-
-
-def _unless(peers: Sequence[NodeId], avoid: Collection[NodeId]) -> Sequence[NodeId]:
-    """Return those of some peers that are not to be avoided, all where there is nobody else."""
-    if not avoid:
-        return peers
-    return [peer for peer in peers if peer not in avoid] or peers

@@ -52,3 +52,13 @@ async def test_an_owner_that_is_suddenly_slow_is_hedged_at_once(world: World) ->
     took_s, asked = await ask(world, QUERIES[0])
     assert peers[0] in asked or took_s > usual_s, "it was asked"
     assert took_s < 2 * usual_s
+
+
+async def test_whoever_is_ready_no_more_is_asked_no_more_from_the_next_query_on(world: World) -> None:
+    _, asked = await ask(world, QUERIES[0])
+    gone = set(asked[::2])
+    for peers in world.network.ready.values():
+        peers[:] = [peer for peer in peers if peer not in gone] or peers[:1]
+    left = set[NodeId]().union(*world.network.ready.values())
+    for query in QUERIES:
+        assert left.issuperset((await ask(world, query))[1])

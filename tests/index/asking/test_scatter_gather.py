@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from dht import NodeId, Slot
 from index.asking.scatter_gather import make_plan
+from index.asking.slot_bitmaps import Ready as ReadySlots
+from index.asking.slot_bitmaps import bitmap_of, slots_of
 
 PEERS = [NodeId(bytes([n]) * 20) for n in range(6)]
 Ready = Mapping[Slot, Sequence[NodeId]]
@@ -27,9 +29,10 @@ def plan(
     late: Collection[NodeId] = (),
     slowness: Mapping[NodeId, int] | None = None,
 ) -> Plan:
-    return make_plan(
-        ready, me, rng, avoid, tried or {}, set(late).__contains__, (slowness or dict.fromkeys(PEERS, 0)).__getitem__
-    )
+    asked, before = ReadySlots(ready), {peer: bitmap_of(slots) for peer, slots in (tried or {}).items()}
+    is_late, level = set(late).__contains__, (slowness or dict.fromkeys(PEERS, 0)).__getitem__
+    found = make_plan(asked.can, asked.askable, me, rng, avoid, before, is_late, level)
+    return [(peer, slots_of(slots)) for peer, slots in found]
 
 
 @settings(max_examples=200, deadline=None)
