@@ -37,6 +37,7 @@ from index.errors import IndexCorrupt
 from index.indexed_slots import IndexedSlots
 from index.query.collection_statistics import SlotTotals
 from index.query.search_rules import PlannedRules, SearchRules, known_rules, planned_rules, rules_warnings
+from index.results.analysed_pages import AnalysedPages
 from index.shard.index_duty import IndexDuty
 from index.shard.index_follower import IndexFollower
 from index.shard.question_server import Agree, QuestionServer
@@ -75,7 +76,7 @@ class LocalIndex:
         self.config, self._path, self._overlay, self._feed = config, path, overlay, feed
         self._checker = ThreadPoolExecutor(1, "index-check")
         self._followers: dict[AnalyzerRules, IndexFollower] = {}
-        self._duty, self._indexed = IndexDuty(), IndexedSlots()
+        self._duty, self._indexed, self.analysed = IndexDuty(), IndexedSlots(), AnalysedPages()
         self._server = QuestionServer(config, overlay, self._followers.get, agree, feed.read)
         self._running: dict[AnalyzerRules, asyncio.Task[None]] = {}
         self._young_since = float("inf")
@@ -216,7 +217,8 @@ class LocalIndex:
             await each.check_files()
 
     async def spare(self) -> None:
-        """Give up what only indexing needs in memory."""
+        """Give up what only a node at work needs in memory."""
+        self.analysed.spare()
         for each in list(self._followers.values()):
             await each.spare()
 
