@@ -160,8 +160,8 @@ async def test_consistent_numbers_that_the_document_does_not_have_are_found_out(
     world_of_a_liar: World, honest_before: int
 ) -> None:
     world = world_of_a_liar
-    for _ in range(honest_before):  # then the page that is lied about has been checked
-        await ask(world.nodes[0])
+    for _ in range(honest_before):  # then the page that is lied about has been shown, and checked
+        await world.nodes[0].searcher.search(SearchRequest(QUERY, limit=50, deadline_ms=5000))
     liar = world.nodes[1].id
     asked: list[AskBest] = []
     world.network.before = lambda peer, message: asked.append(message) if isinstance(message, AskBest) else None
