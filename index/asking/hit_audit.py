@@ -23,8 +23,8 @@ from msgspec.structs import replace
 from dht import DocumentId, Key, NodeId, Overlay, PeerAudit, Slot, Topic, slot_of
 from index.asking.scatter_gather import Gathered, Ready, ScatterGather, SlotQuestion, stored_only
 from index.change_feed import Read
+from index.engine.analysed_pages import AnalysedPages
 from index.query.parser import Query
-from index.results.analysed_pages import AnalysedPages
 from index.results.answer_checks import wrong_best, wrong_hit
 from index.shard.messages import AskBest, BestAnswer, HitRow
 

@@ -14,11 +14,11 @@ from dht import Clock, DocumentId, Key, NodeId, Overlay, PeerAudit, Topic
 from index.asking.agreement import YOUNG_S
 from index.asking.search_outcome import PeerQuery, SearchOutcome
 from index.change_feed import Read, Text
+from index.engine.analysed_pages import AnalysedPages
 from index.engine.matcher import matches
 from index.query.parser import Query
 from index.query.scoring import Scored, score
 from index.query.search_rules import SearchRules
-from index.results.analysed_pages import AnalysedPages
 from index.results.answer_checks import wrong_hit, wrong_marks
 from index.results.near_copies import Sign, say_the_same
 from index.results.page_cursor import PageCursor, statistics_digest

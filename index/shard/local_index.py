@@ -31,13 +31,13 @@ from dht import (
 )
 from index.change_feed import ChangeFeed
 from index.config import IndexConfig
+from index.engine.analysed_pages import AnalysedPages
 from index.engine.index_files import IndexFiles
 from index.engine.protocol import Engine
 from index.errors import IndexCorrupt
 from index.indexed_slots import IndexedSlots
 from index.query.collection_statistics import SlotTotals
 from index.query.search_rules import PlannedRules, SearchRules, known_rules, planned_rules, rules_warnings
-from index.results.analysed_pages import AnalysedPages
 from index.shard.index_duty import IndexDuty
 from index.shard.index_follower import IndexFollower
 from index.shard.question_server import Agree, QuestionServer

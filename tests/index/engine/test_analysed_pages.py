@@ -5,8 +5,8 @@ from random import Random
 
 import index_corpus as corpus
 
+from index.engine.analysed_pages import AnalysedPages
 from index.query.search_rules import NEWEST_RULES
-from index.results.analysed_pages import AnalysedPages
 from index.text.forward_index import forward_of
 
 ANALYZER = NEWEST_RULES.analyzer
