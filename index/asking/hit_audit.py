@@ -24,6 +24,7 @@ from dht import DocumentId, Key, NodeId, Overlay, PeerAudit, Slot, Topic, slot_o
 from index.asking.scatter_gather import Gathered, ScatterGather, SlotQuestion, stored_only
 from index.asking.slot_bitmaps import Ready, slots_of
 from index.change_feed import Read
+from index.engine.analysed_pages import AnalysedPages
 from index.query.parser import Query
 from index.results.answer_checks import wrong_best, wrong_hit
 from index.shard.messages import AskBest, BestAnswer, HitRow
@@ -182,10 +183,18 @@ def best_question(query: Query, ask: AskOf) -> SlotQuestion[BestAnswer]:
 class HitAudit:
     """Asks others for what peers answered, and refutes a peer that stands alone."""
 
-    def __init__(self, audit: PeerAudit, overlay: Overlay, gather: ScatterGather, read: Read, max_depth: int) -> None:
+    def __init__(
+        self,
+        audit: PeerAudit,
+        overlay: Overlay,
+        gather: ScatterGather,
+        read: Read,
+        max_depth: int,
+        analysed: AnalysedPages,
+    ) -> None:
         """`read` gives documents whose signatures were verified; `max_depth`: candidates that a peer looks at."""
         self._audit, self._overlay, self._gather, self._read = audit, overlay, gather, read
-        self._max_depth = max_depth
+        self._max_depth, self._analysed = max_depth, analysed
 
     def offer(self, covered: Gathered[BestAnswer], query: Query, ask: AskOf) -> None:
         """Take in the answers of a round that are due to be asked twice, as many as there is room for."""
@@ -245,7 +254,8 @@ class HitAudit:
             text = texts.get(DocumentId(row.id))
             if text is None or text.version != row.version:
                 continue  # it changed, or nobody has it: what is shown is checked
-            if reason := wrong_hit(row, text, given.query):
+            forward = self._analysed.forward_of(text, given.query.rules.analyzer)
+            if reason := wrong_hit(row, text, forward, given.query):
                 for claim in who_denies(row, claims, given.asked)[0]:
                     self._audit.refute(claim.peer, Topic.HITS, reason)
             elif text.written_at < self._audit.wall - YOUNG_S:

@@ -14,7 +14,9 @@ from dht import Clock, DocumentId, Key, NodeId, Overlay, PeerAudit, Topic
 from index.asking.agreement import YOUNG_S
 from index.asking.search_outcome import PeerQuery, SearchOutcome
 from index.change_feed import Read, Text
+from index.engine.analysed_pages import AnalysedPages
 from index.engine.matcher import matches
+from index.query.parser import Query
 from index.query.scoring import Scored, score
 from index.query.search_rules import SearchRules
 from index.results.answer_checks import wrong_hit, wrong_marks
@@ -24,7 +26,6 @@ from index.results.result_picker import PickedHit, bounds_hosts, pick
 from index.results.top_k_merge import MergedHit
 from index.shard.corrections import Proposal
 from index.shard.messages import HitRow
-from index.text.forward_index import forward_of
 
 log = logging.getLogger(__name__)
 
@@ -131,9 +132,9 @@ class CopyProof:
 class PageFiller:
     """Fills pages for one node."""
 
-    def __init__(self, overlay: Overlay, clock: Clock, sign: Sign, audit: PeerAudit) -> None:
+    def __init__(self, overlay: Overlay, clock: Clock, sign: Sign, audit: PeerAudit, analysed: AnalysedPages) -> None:
         """`sign` makes the signature of a main text, as the crawler does."""
-        self._overlay, self._clock, self._sign, self._audit = overlay, clock, sign, audit
+        self._overlay, self._clock, self._sign, self._audit, self._analysed = overlay, clock, sign, audit, analysed
         self.lied: dict[NodeId, int] = {}  # how often a peer's answer did not fit the signed document
 
     async def fill(
@@ -185,7 +186,7 @@ class PageFiller:
             if page.unreadable[peer] >= UNREADABLE:
                 self._note(page, peer, "documents that nobody has")
         elif text.version == hit.version:
-            if peer != self._overlay.view.node_id and (reason := wrong_hit(hit, text, asked.query)):
+            if peer != self._overlay.view.node_id and (reason := self._wrong_hit(hit, text, asked.query)):
                 self._note(page, peer, reason)
             else:
                 scored = Scored(hit.score, hit.numbers)
@@ -193,9 +194,12 @@ class PageFiller:
                 page.shown.append(ShownResult(text, scored, copies, max(similar, len(copies))))
         else:  # it changed: what it says now counts
             page.stale |= text.written_at < self._clock().wall - YOUNG_S
-            forward = forward_of(text, asked.query.rules.analyzer)
+            forward = self._analysed.forward_of(text, asked.query.rules.analyzer)
             if matches(asked.query.root, text, forward):
                 page.shown.append(ShownResult(text, score(forward, asked.query, outcome.statistics)))
+
+    def _wrong_hit(self, hit: HitRow, text: Text, query: Query) -> str | None:
+        return wrong_hit(hit, text, self._analysed.forward_of(text, query.rules.analyzer), query)
 
     def _note(self, page: AnswerPage, peer: NodeId, reason: str) -> None:
         if peer not in page.liars:

@@ -19,7 +19,7 @@ from index.query.collection_statistics import Statistics
 from index.query.parser import Query
 from index.query.scoring import Scorer, measure
 from index.shard.messages import AskBest, BestAnswer, HitRow, StatisticsAnswer
-from index.text.forward_index import content_digest, forward_of, signature_of
+from index.text.forward_index import ForwardRecord, content_digest, signature_of
 from index.text.site_host import digest_of_host, host_of
 
 
@@ -72,10 +72,10 @@ def wrong_best(answer: BestAnswer, ask: AskBest, query: Query) -> str | None:
     return _wrong_hits(answer, ask, query)
 
 
-def wrong_hit(hit: HitRow, text: Text, query: Query) -> str | None:
-    """Say why a peer's claim about this very version of a document is a lie, None where it is true."""
-    forward = forward_of(text, query.rules.analyzer)
-    if reason := wrong_marks(hit, text):
+def wrong_hit(hit: HitRow, text: Text, forward: ForwardRecord, query: Query) -> str | None:
+    """Say why a peer's claim about this very version of a document is a lie, None where it is true. `forward` is its
+    forward record."""
+    if reason := _unlike(hit, text.key, forward.digest, forward.host, forward.signature):
         return reason
     if query.is_by_date and hit.day != forward.day:
         return "another day than the signed document's"
@@ -86,9 +86,13 @@ def wrong_hit(hit: HitRow, text: Text, query: Query) -> str | None:
 
 def wrong_marks(hit: HitRow, text: Text) -> str | None:
     """Say why a peer cannot have the key, digest, host or signature of this very version of a document right."""
-    if hit.key != text.key or hit.digest != content_digest(text):
+    return _unlike(hit, text.key, content_digest(text), digest_of_host(host_of(text.url)), signature_of(text))
+
+
+def _unlike(hit: HitRow, key: bytes, digest: bytes, host: bytes, signature: bytes) -> str | None:
+    if hit.key != key or hit.digest != digest:
         return "another key or digest than the signed document's"
-    if hit.host != digest_of_host(host_of(text.url)) or hit.signature != signature_of(text):
+    if hit.host != host or hit.signature != signature:
         return "another host or signature than the signed document's"
     return None
 

@@ -31,6 +31,7 @@ from dht import (
 )
 from index.change_feed import ChangeFeed
 from index.config import IndexConfig
+from index.engine.analysed_pages import AnalysedPages
 from index.engine.index_files import IndexFiles
 from index.engine.protocol import Engine
 from index.errors import IndexCorrupt
@@ -75,7 +76,7 @@ class LocalIndex:
         self.config, self._path, self._overlay, self._feed = config, path, overlay, feed
         self._checker = ThreadPoolExecutor(1, "index-check")
         self._followers: dict[AnalyzerRules, IndexFollower] = {}
-        self._duty, self._indexed = IndexDuty(), IndexedSlots()
+        self._duty, self._indexed, self.analysed = IndexDuty(), IndexedSlots(), AnalysedPages()
         self._server = QuestionServer(config, overlay, self._followers.get, agree, feed.read)
         self._running: dict[AnalyzerRules, asyncio.Task[None]] = {}
         self._young_since = float("inf")
@@ -216,7 +217,8 @@ class LocalIndex:
             await each.check_files()
 
     async def spare(self) -> None:
-        """Give up what only indexing needs in memory."""
+        """Give up what only a node at work needs in memory."""
+        self.analysed.spare()
         for each in list(self._followers.values()):
             await each.spare()
 

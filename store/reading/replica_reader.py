@@ -155,18 +155,15 @@ class ReplicaReader:
         """Return those of many records that exist, and the names of those whose existence nobody ready told."""
         found: dict[Name, Record] = {}
         open_: dict[Name, _Sought] = {}
-        sources: dict[Key, list[NodeId]] = {}  # all versions of a page are asked of the same
         turns = dict[NodeId, int]()  # the same for all records of a read, so that few peers are asked for many
-        for kind, id, key in wanted:
-            record = self._store.find(kind, id, content=content)
-            if record is not None and self._is_ready(key):
-                found[kind, id] = record
-            elif not self._is_ready(key):
-                if key not in sources:
-                    sources[key] = self._sources(key, turns)
-                open_[kind, id] = _Sought(Wanted(kind, id, key), [*sources[key]])
-                if record is not None:
-                    found[kind, id] = record  # better than nothing should nobody answer
+        here = [self._store.find(kind, id, content=content) for kind, id, _ in wanted]  # what is damaged shows by this
+        keys = dict.fromkeys(key for _, _, key in wanted)  # a page and its visit have one, and are asked of the same
+        elsewhere = {key: self._sources(key, turns) for key in keys if not self._is_ready(key)}
+        for (kind, id, key), record in zip(wanted, here, strict=True):
+            if record is not None:
+                found[kind, id] = record  # better than nothing should nobody answer
+            if key in elsewhere:
+                open_[kind, id] = _Sought(Wanted(kind, id, key), [*elsewhere[key]])
         if open_:
             await self._ask_around(open_, found, content)
         return found, frozenset(open_)

@@ -155,8 +155,13 @@ async def test_documents_that_nobody_has_cost_a_peer_its_answer(world_of_a_liar:
     assert world.nodes[0].searcher.lied == {liar: 1}
 
 
-async def test_consistent_numbers_that_the_document_does_not_have_are_found_out(world_of_a_liar: World) -> None:
+@pytest.mark.parametrize("honest_before", [0, 2])
+async def test_consistent_numbers_that_the_document_does_not_have_are_found_out(
+    world_of_a_liar: World, honest_before: int
+) -> None:
     world = world_of_a_liar
+    for _ in range(honest_before):  # then the page that is lied about has been shown, and checked
+        await world.nodes[0].searcher.search(SearchRequest(QUERY, limit=50, deadline_ms=5000))
     liar = world.nodes[1].id
     asked: list[AskBest] = []
     world.network.before = lambda peer, message: asked.append(message) if isinstance(message, AskBest) else None

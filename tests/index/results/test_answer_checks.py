@@ -48,7 +48,7 @@ def test_the_honest_answers_pass() -> None:
     assert len(HITS) > 3
     assert wrong_best(BEST, ASK, QUERY) is None
     assert wrong_statistics(COUNTED, [Slot(1), Slot(2), Slot(3)], QUERY) is None
-    assert all(wrong_hit(hit_of(text), text, QUERY) is None for text in TEXTS)
+    assert all(wrong_hit(hit_of(text), text, forward_of(text), QUERY) is None for text in TEXTS)
 
 
 @pytest.mark.parametrize(
@@ -110,5 +110,5 @@ def test_the_signed_document_has_the_last_word() -> None:
         {"signature": b"x" * 16},
         {"lengths": (9, 9, 9, 9)},
     ):
-        assert wrong_hit(msgspec.structs.replace(hit, **changes), text, QUERY)
-    assert wrong_hit(hit, text, parse_query("run dogs -dogs"))
+        assert wrong_hit(msgspec.structs.replace(hit, **changes), text, forward_of(text), QUERY)
+    assert wrong_hit(hit, text, forward_of(text), parse_query("run dogs -dogs"))
