@@ -14,6 +14,7 @@ import aiohttp
 from benchmarks.cpu import process_s, threads_s, tree_s
 from benchmarks.crawl.web import LOG, quiet
 from benchmarks.ports import free_ports
+from crawl import CrawlConfig
 from node.extras.demo.layout import DemoNode, forced_settings
 from node.extras.demo.network import install, write_network
 from node.extras.demo.nodes import NodeClient
@@ -48,7 +49,7 @@ async def ours(web: ServedWeb, folder: Path, delay_s: float) -> Spent:
     node = DemoNode("node-1", (4,), *free_ports(2), folder / "node-1")
     network = write_network(folder / "network.toml", [node], web.hosts, delay_s)
     try:
-        await install(children, node, network, forced_settings(node, folder / "hosts", delay_s))
+        await install(children, node, network, our_settings(node, folder / "hosts", delay_s))
         child = children.start("node-1", "benchmarks.crawl.named", "node", "run", "--data-dir", str(node.data_dir))
         async with aiohttp.ClientSession() as session:
             client, pid = NodeClient(session), child.process.pid
@@ -63,6 +64,14 @@ async def ours(web: ServedWeb, folder: Path, delay_s: float) -> Spent:
         return Spent(cpu_s, index_s + ended_s, cpu_s - node_s)
     finally:
         await children.stop()
+
+
+def our_settings(node: DemoNode, hosts_file: Path, delay_s: float) -> dict[str, Any]:
+    """Return a node's settings. As by default an address rests a tenth of a host's delay. Else the delay of the
+    addresses, which the hosts share and Scrapy does not keep, would decide how long our side takes."""
+    usual = CrawlConfig()
+    address_delay_s = delay_s * usual.address_delay_s / usual.min_delay_s
+    return forced_settings(node, hosts_file, delay_s) | {"crawl.address_delay_s": address_delay_s}
 
 
 async def scrapy(

@@ -4,15 +4,20 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 from benchmarks.cpu import threads_s, tree_s
 from benchmarks.crawl.judged import judge
 from benchmarks.crawl.parts import LANES, PARTS
-from benchmarks.crawl.ratio import MISSING, MeasuredRound, rows_of
-from benchmarks.crawl.sides import Spent
+from benchmarks.crawl.ratio import DELAY_S, MISSING, MeasuredRound, rows_of
+from benchmarks.crawl.sides import Spent, our_settings
 from benchmarks.crawl.web import NAMES, find_tier
+from node.extras.demo.layout import DemoNode
+from node.extras.demo.sample_server import SampleServer
 from node.extras.demo.sample_settings import SiteSettings, calmed
+from node.extras.demo.sample_site import Times
+from node.extras.demo.sample_web import serve
 
 
 def line(t: float, host: str, path: str, ms: float = 10.0, status: int = 200, ua: str = "ours/1") -> dict[str, object]:
@@ -60,6 +65,18 @@ def test_the_sample_has_its_hosts_under_several_names(tmp_path: Path):
     hosts = [folder.name for folder in tier.root.iterdir() if folder.is_dir()]
     assert len(hosts) % NAMES == 0 and f"portal{NAMES}.test" in hosts
     assert find_tier(tmp_path, tmp_path, NAMES).root == tmp_path
+
+
+async def test_the_delay_of_the_largest_host_bounds_our_crawl_and_not_that_of_an_address(tmp_path: Path):
+    root = find_tier(None, tmp_path, NAMES).root
+    settings = our_settings(DemoNode("node-1", (4,), 1, 2, tmp_path), tmp_path / "hosts", DELAY_S)
+    at_address = Counter[str]()
+    async with serve(root, ipv6=False) as web:
+        sites = SampleServer(root, None, Times(0.0, 1.0), "", 0).sites
+        for host, addresses in web.hosts.items():
+            at_address[addresses[0]] += len(sites[host].pages)
+    host_s = max(len(site.pages) for site in sites.values()) * settings["crawl.min_delay_s"]
+    assert max(at_address.values()) * settings["crawl.address_delay_s"] < host_s
 
 
 def test_a_calm_host_keeps_its_files_and_rules_only():
