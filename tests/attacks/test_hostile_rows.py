@@ -66,7 +66,7 @@ class Shown:
 
     answer: dict[str, Any]
 
-    async def search(self, question: SearchRequest) -> dict[str, Any]:
+    async def search(self, question: SearchRequest, caller: str = "") -> dict[str, Any]:
         return self.answer
 
     def warnings(self) -> list[str]:

@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from dht import FaultSite, LocalFaults, Now, slot_of
 from store import Draft, MemoryDisk, RecordStore
@@ -144,7 +145,8 @@ async def test_compaction_that_meets_damage_drops_it_and_goes_on(net: Net) -> No
     net.config(segment_bytes=40_000, compact_below=0.9)
     drafts = await written(net)
     hurt = net.list[0]
-    await net.list[0].replicator.write([random_draft(n, 2000) for n in range(0, 60, 3)])
+    older = [random_draft(n, 2000) for n in range(0, 60, 3)]
+    await hurt.replicator.write([replace(each, at_ms=each.at_ms + 1) for each in older])  # so all of them are replaced
     first = hurt.disk._files[min(hurt.disk.names())]
     for place in range(100, len(first), 997):
         first[place] ^= 1
