@@ -11,7 +11,6 @@ from tests.sim.judged import assert_complete, assert_one_answer, crawled
 from tests.sim.simulated import simulated
 
 TWO = {"index_copies": 2}
-WHOLE_WITHIN_S = 90.0
 
 
 def answering(world: World) -> list[set[NodeId]]:
@@ -58,7 +57,7 @@ def test_two_lost_copies_are_built_anew_within_ninety_seconds(seed: int) -> None
                 await world.kill(node)
         began = world.loop.time()
         while not (await first.node_core.index.searcher.search(SearchRequest(world.web.words[0])))["whole"]:
-            assert world.loop.time() - began < WHOLE_WITHIN_S
+            assert world.loop.time() - began < 90.0
             await world.pass_time(1.0)
         print(f"whole after {world.loop.time() - began:.0f} s")
         assert world.loop.time() - began > 1.0, "two were lost"
@@ -79,7 +78,6 @@ def test_an_owner_that_only_stores_tells_which_of_two_lies(name: str) -> None:
         await crawled(world)
         await world.pass_time(60.0)
         judged = await (judge := Judge(world, liar, told)).ask(400)
-        print(judged, f"{judged.share_right:.2%} right")
         assert judged.share_right >= 0.99, judged
         assert judge.accused() == {liar.overlay.view.node_id}
 
