@@ -4,8 +4,9 @@ Pure: values in, values out. The fields of any length are the operator's name, t
 sets. They share what all other fields leave at their longest. So a farewell, or one more attested peer, never takes the
 name away: members choose owners by the names, and would move copies.
 
-The name goes first, then the refused hosts. What went comes back once there is room to spare. A name of 80 bytes, 16
-refused hosts and the sets of 2**10 slots always fit. In a network of more slots, the last slots are left out at worst.
+The name goes first, then the refused hosts. They come back once there is room to spare. A name of 80 bytes, 16
+refused hosts and the sets of 2**10 slots fit where every ready slot is indexed. In a network of more slots, the last
+slots are left out at worst.
 """
 
 from bisect import bisect_left

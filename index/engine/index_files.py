@@ -1,7 +1,7 @@
 """One node's index as a whole: the engine and the forward table, changed together by batches of the change log.
 
-Blocking: `local_index.py` runs it in its two threads. Whatever goes wrong with the files, the remedy is the same: begin
-again, because the store has everything.
+Blocking: `local_index.py` runs it in its two threads. When files are damaged, the index begins again,
+because the store has everything.
 """
 
 import logging

@@ -25,9 +25,8 @@ from index.shard.shard_search import ShardSearch, count
 DRAWN = 64  # documents of a slot that are read for its statistics
 MOST_SLOTS = 2  # of one question
 AT_ONCE = 16  # documents read between two turns of the event loop, some ms
-_IN_MEMORY = IndexConfig(engine="memory")
-
 ID_BYTES = 20
+_IN_MEMORY = IndexConfig(engine="memory")
 
 ReadStored = Callable[[Sequence[DocumentId]], Sequence[DocumentChange]]
 Reading = Callable[[Callable[[], list[DocumentId]]], Awaitable[list[DocumentId]]]
@@ -85,7 +84,8 @@ class StoredAnswers:
     async def drawn(self, files: IndexFiles, ask: AskStatistics, reading: Reading) -> StoredDocuments:
         """Draw some documents of each of the first slots asked for, on a thread by `reading`. Which they are follows
         from this node's id and the query. A slot whose documents cannot be drawn yet is left out."""
-        slots, first = self._slots(ask.slots, ask.slot_bits), sha256(self._overlay.view.node_id + ask.query.encode())
+        slots, query = self._slots(ask.slots, ask.slot_bits), ask.query.encode("utf-8", "surrogatepass")
+        first = sha256(self._overlay.view.node_id + query)
         found = {
             slot: await reading(partial(files.draw, slot, ask.slot_bits, DRAWN, first.digest()[:ID_BYTES]))
             for slot in slots
@@ -97,7 +97,8 @@ class StoredAnswers:
     async def named(self, files: IndexFiles, ask: AskBest) -> StoredDocuments:
         """Read the documents that a question names."""
         slots = self._slots(ask.slots, ask.slot_bits)
-        return await self._documents(files, [DocumentId(each) for each in ask.named], slots, ask.slot_bits)
+        named = [DocumentId(each) for each in ask.named] if slots else []
+        return await self._documents(files, named, slots, ask.slot_bits)
 
     def _slots(self, slots: Iterable[int], slot_bits: int) -> tuple[Slot, ...]:
         """The first of these slots that this node stores and does not index."""

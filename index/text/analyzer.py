@@ -63,7 +63,7 @@ class Token(NamedTuple):
 
 
 class _Kind(IntEnum):
-    """What a piece of a chunk is: a word, or words that its letters stand for; a run's bigrams; a joined form."""
+    """Names the kinds of pieces of a chunk: words (or what letters stand for), bigrams of a run, a joined form."""
 
     WORDS = 0
     RUN = 1
@@ -307,7 +307,7 @@ def _pieces(chunk: str) -> Iterator[_Piece]:
 
 
 def _joined(whole: str, parts: int) -> list[str]:
-    """What parts make together, where they make anything; of digits alone, as in 3.11 and 2024-11-22, nothing."""
+    """Return the word that parts make together. Digits alone, as in 3.11 and 2024-11-22, make none."""
     makes = 1 < parts <= MAX_JOINED_PARTS and len(whole) <= MAX_JOINED_CHARS and not whole.isdigit()
     return [whole] if makes else []
 

@@ -34,7 +34,7 @@ Limits = tuple[int, int, int, int, int]  # of a title, of all headings, of an ad
 
 
 class _Letter(IntEnum):
-    """What the leaf knows of a code point; leaf.h says what each means."""
+    """Names the kinds of code points that the leaf tells apart; leaf.h explains each."""
 
     ASK = 0
     REST = 1
@@ -77,8 +77,7 @@ class TextLeaf:
 
 
 def _letters() -> bytes:
-    """What the leaf knows of each code point of 16 bits, see `_Letter`; a letter of a run that folding keeps is the
-    letter as it is written."""
+    """Return for each code point of 16 bits its `_Letter`, or, where folding keeps it in a run, the letter itself."""
     every = "".join(map(chr, range(0xD800))) + "\0" * 0x800 + "".join(map(chr, range(0xE000, _PLANE)))
     written = np.frombuffer(simplified(every).encode("utf-16-le"), "<u2")
     letters = np.full(_PLANE, _Letter.GAP, np.uint16)

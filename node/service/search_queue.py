@@ -60,14 +60,23 @@ class SearchQueue:
             raise TooBusy(max(1, math.ceil(wait_s)))
         turn = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(caller, deque()).append(turn)
+        is_mine = False
         try:
             async with asyncio.timeout(OVERTIME * self._patience_s):
                 await turn
+            is_mine = True
         except TimeoutError:
             raise TooBusy(1) from None
         finally:
-            if turn.cancelled() or not turn.done():  # nobody waits for it any more
-                turn.cancel()
+            if not is_mine:
+                self._give_back(turn)
+
+    def _give_back(self, turn: "asyncio.Future[None]") -> None:
+        """Let go of a turn that nobody waits for any more; it may have come in the same moment."""
+        if turn.done() and not turn.cancelled():
+            self._running -= 1
+            self._start_next()
+        turn.cancel()
 
     def _wait_of(self, caller: str) -> float:
         """Estimate how long one more search of a caller would wait: callers take turns, one search each."""

@@ -66,6 +66,20 @@ def test_one_who_floods_takes_no_turn_of_those_who_ask_little() -> None:
     assert kept["flood"] > 200, "and the rest is the flood's"
 
 
+def test_a_turn_that_comes_in_the_moment_when_its_search_is_called_off_is_not_lost() -> None:
+    async def main() -> None:
+        queue = SearchQueue(loop.time, at_once=1)
+        async with asyncio.TaskGroup() as tasks:
+            async with queue.turn("a"):
+                waits = tasks.create_task(queue.turn("b").__aenter__())
+                await asyncio.sleep(0.01)
+            waits.cancel()  # its turn has come, and it has not gone on yet
+        async with asyncio.timeout(PATIENCE_S), queue.turn("c"):
+            pass
+
+    (loop := SimLoop()).run(main())
+
+
 def test_a_search_that_fails_or_is_called_off_gives_its_turn_back() -> None:
     async def main() -> None:
         queue = SearchQueue(loop.time, at_once=1)
