@@ -19,5 +19,11 @@ class IndexedSlots(NamedTuple):
         """Tell whether documents are indexed whose keys begin with these 16 bits."""
         return self.slots is None or cell >> (MAX_SLOT_BITS - self.slot_bits) in self.slots
 
+    def lacks_some_of(self, before: "IndexedSlots") -> bool:
+        """Tell whether slots may be indexed no more that were before."""
+        if self.slots is None:
+            return False
+        return before.slots is None or before.slot_bits != self.slot_bits or not before.slots <= self.slots
+
 
 ALL_SLOTS = IndexedSlots()

@@ -167,7 +167,7 @@ class IndexFollower:
         """Drop, a part at a time, what the index holds of slots that others index; return False where nothing is left.
         It begins a minute after the list of slots grew shorter, so whoever asks for one of them has heard."""
         if indexed != self._swept:
-            if indexed.slots is not None:
+            if indexed.lacks_some_of(self._swept):
                 self._sweep_from, self._sweep_at = 0, asyncio.get_running_loop().time() + HEARD_S
             self._swept = indexed
         if not self._is_cut_due() or (start := self._sweep_from) is None:

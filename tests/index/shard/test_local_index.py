@@ -19,7 +19,7 @@ from index.config import IndexConfig
 from index.engine.index_files import IndexFiles
 from index.query.collection_statistics import SlotTotals
 from index.query.search_rules import NEWEST_RULES
-from index.shard import index_follower
+from index.shard import index_duty, index_follower
 from index.shard.local_index import LocalIndex
 from index.shard.messages import AskStatistics
 
@@ -318,3 +318,26 @@ async def test_files_stay_until_all_who_read_have_finished(make_bench: Make) -> 
         go_on.set()
     assert all(each.result() for each in both)
     assert bench.local.documents == 20
+
+
+async def test_slots_that_others_index_are_dropped_and_come_back_when_nobody_else_answers(
+    make_bench: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_duty, "SPARE_S", 0.0)
+    monkeypatch.setattr(index_follower, "HEARD_S", 0.0)
+    bench, other = await filled(make_bench(), 40), NodeId(b"\2" * 20)
+    slots = frozenset(bench.network.ready)
+    bench.network.strategy = msgspec.structs.replace(bench.network.strategy, index_copies=1)
+    await bench.follow()
+    whole = {slot: totals(bench, slot) for slot in slots}
+    assert not bench.local.stored_only(slots), "it is the first owner of all"
+    theirs = frozenset(sorted(slots)[::2])
+    bench.network.ready |= {slot: [other, ME] for slot in theirs}
+    await bench.follow()
+    assert bench.local.stored_only(slots) == theirs
+    for slot in slots:
+        kept = (0, 0, 0, 0) if slot in theirs else whole[slot].lengths
+        assert totals(bench, slot) == replace(whole[slot], lengths=kept), "it still knows what the slot holds"
+    bench.network.ready |= {slot: [ME] for slot in theirs}
+    await bench.follow()
+    assert not bench.local.stored_only(slots) and whole == {slot: totals(bench, slot) for slot in slots}
