@@ -1,10 +1,11 @@
 """Keeps a node admitted: it asks its attesters to reach it, until enough of them name it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from dht.admission.attester_order import nearest_attesters
+from dht.admission.member_admission import FEW_ATTESTERS
 from dht.clock import Clock
 from dht.errors import RemoteError
 from dht.keys import NodeId
@@ -99,7 +100,9 @@ class AdmissionUpkeep:
         others = set(self._attester.candidates(claim.families)) - {core.node_id}
         self._rounds = self._rounds + 1 if admission.lacks(core.node_id) > 0 else 0
         is_late = self._rounds * LOOK_S > RETRIES * RETRY_S
-        targets = nearest_attesters(core.node_id, others or self._who_wait(), NEAREST if is_late else ASKED)
+        targets = nearest_attesters(core.node_id, others, NEAREST if is_late else ASKED)
+        if len(others) < FEW_ATTESTERS:
+            targets = [*targets, *nearest_attesters(core.node_id, self._who_wait(others), ASKED)]
         named_by = admission.attesters(core.node_id)
         self._failed = {peer: reason for peer, reason in self._failed.items() if peer in targets}
         pause = LATER_S if is_late else RETRY_S if self._rounds else RELAX_S
@@ -110,9 +113,12 @@ class AdmissionUpkeep:
         self._quiet, self._look_at = None if self._rounds else seen, steady + LATER_S
         return due
 
-    def _who_wait(self) -> list[NodeId]:
-        """Return the peers that say they are members. They are asked where this node knows no other member."""
-        return [peer for peer, known in self._core.members.waiting.items() if known.opened.heartbeat.member]
+    def _who_wait(self, others: Collection[NodeId]) -> list[NodeId]:
+        """Return the peers that say they are members, and that one of the few others names, if there is any. Two that
+        joined a first member at the same time are members for themselves, and wait for each other's name."""
+        waiting, admission = self._core.members.waiting.items(), self._core.members.admission
+        says_so = [peer for peer, known in waiting if known.opened.heartbeat.member]
+        return [peer for peer in says_so if not others or admission.attesters(peer)]
 
     async def _ask(self, peer: NodeId) -> None:
         contact = self._contact(peer)
