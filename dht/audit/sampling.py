@@ -41,7 +41,11 @@ class AuditSampling:
 
     def is_due(self, peer: NodeId, topic: Topic, chance: float) -> bool:
         """Tell whether the next word of a peer is checked. `chance`: a number from 0 to 1 that it cannot foresee."""
-        return self._counts[topic].get(peer, 0) < FIRST[topic] or chance < SHARE
+        return self.is_new(peer, topic) or chance < SHARE
+
+    def is_new(self, peer: NodeId, topic: Topic) -> bool:
+        """Tell whether every word of a peer is still checked."""
+        return self._counts[topic].get(peer, 0) < FIRST[topic]
 
     def count(self, peer: NodeId, topic: Topic) -> None:
         """Count one word of a peer."""

@@ -14,7 +14,8 @@ from dht import NodeId, PeerAudit, Slot, Topic
 from index.asking.scatter_gather import Gathered
 from index.asking.slot_bitmaps import Ready, bitmap_of, slots_of
 from index.query.collection_statistics import Statistics
-from index.shard.messages import StatisticsAnswer
+from index.shard.messages import BestAnswer, StatisticsAnswer
+from index.shard.shard_search import added_up
 
 FACTOR, BESIDE = 2, 64  # by which copies that are behind each other may differ
 CHANGED, LONG = 4, 4096  # documents that may have changed besides, and terms in a field of one
@@ -78,11 +79,16 @@ Cover = Callable[[Ready], Awaitable[Gathered[StatisticsAnswer]]]
 
 
 async def settle(
-    audit: PeerAudit, covered: Gathered[StatisticsAnswer], ready: Ready, me: NodeId, confirm: Cover, judge: Cover
+    audit: PeerAudit,
+    covered: Gathered[StatisticsAnswer],
+    ready: Ready,
+    due: Collection[NodeId],
+    confirm: Cover,
+    judge: Cover,
 ) -> Mapping[Slot, Collection[NodeId]]:
-    """Have some of the answers confirmed by others, and put those of others in place of what two refute. Return the
-    slots of which no third told who is right, with those who say unlike things; the smaller number counts there."""
-    due = {peer for peer, _, _ in covered.answers if peer != me and audit.is_due(peer, Topic.STATISTICS)}
+    """Have the answers of those who are due confirmed by others, and put those of others in place of what two refute.
+    Return the slots of which no third told who is right, with those who say unlike things; the smaller number counts
+    there."""
     if not due:
         return {}
     first, mute = _by_slot(covered), covered.late | covered.failed
@@ -115,6 +121,15 @@ async def settle(
         audit.differs(peer, Topic.STATISTICS, f"other lengths of documents in slot {slot}", against)
     covered.answers = _gathered(first)
     return disputed
+
+
+def hold_to(audit: PeerAudit, covered: Gathered[StatisticsAnswer], doubted: Mapping[NodeId, BestAnswer]) -> None:
+    """Refute who brought other sums with its best documents than it counts now in the very same copies."""
+    for peer, answer, _ in covered.answers:
+        said = doubted[peer].sums if peer in doubted and doubted[peer].slots == answer.slots else None
+        now = added_up(answer) if said is not None else None
+        if said is not None and now is not None and said.tag == now.tag and said != now:
+            audit.refute(peer, Topic.STATISTICS, "other sums than those of its slots")
 
 
 def _judge(slot: Slot, one: Told, other: Told, third: Told | None) -> Told | None:

@@ -63,6 +63,7 @@ class SearchOutcome:
     best: list[Told] = field(default_factory=list)  # each slot counts in one of them
     coming: Gathered[BestAnswer] = field(default_factory=Gathered)  # answers about them of those who are being asked
     shunned: set[NodeId] = field(default_factory=set)  # silent, failed or refuted: asked only where nobody else is
+    is_guess: bool = False  # the statistics are remembered ones, and the second round brings those of today
 
     @property
     def slots(self) -> int:
@@ -73,6 +74,31 @@ class SearchOutcome:
     def is_answered(self) -> bool:
         """Whether somebody answered for every slot."""
         return self.answered.bit_count() == self.slots
+
+    def begin_again(self, counted: "SearchOutcome") -> None:
+        """Go by these statistics, which were asked for after a guess."""
+        self.statistics, self.ready, self.answered = counted.statistics, counted.ready, counted.answered
+        self.spellings, self.disputed = counted.spellings, counted.disputed
+        self.said += counted.said
+        for mine, theirs in (
+            (self.asked, counted.asked),
+            (self.silent, counted.silent),
+            (self.replied, counted.replied),
+            (self.shunned, counted.shunned),
+        ):
+            mine |= theirs
+
+
+def brought(asked: PeerQuery, coming: Gathered[BestAnswer]) -> tuple[Statistics, dict[str, int]] | None:
+    """Return the statistics and the counts of spellings that answers of the second round brought. None: an answer
+    counts for some of its slots alone, and its sums are of all."""
+    parts = [(answer.sums, slots.bit_count() == len(answer.slots)) for _, answer, slots in coming.answers]
+    sums = [each for each, is_whole in parts if each is not None and is_whole]
+    if len(sums) < len(parts):
+        return None
+    found = total((Statistics(each.documents, each.lengths, each.df) for each in sums), len(asked.query.leaves))
+    counts = zip((0,) * len(asked.spellings), *(each.spellings for each in sums), strict=True)
+    return found, dict(zip(asked.spellings, map(sum, counts), strict=True))
 
 
 def summed(asked: PeerQuery, covered: Gathered[StatisticsAnswer], ready: Ready) -> SearchOutcome:

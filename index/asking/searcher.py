@@ -179,16 +179,20 @@ class Searcher:
         per_host = OF_ONE_HOST * (wanted // TEN + 1) if is_crowded else 0
         k = min(wanted + SPARE, MAX_K)  # often enough: of 6,000 results on 10,000 real pages ten had more copies
         running.outcome, running.k, running.per_host = None, k, per_host
-        with self._tracer.part("statistics"):
-            outcome = await self._rounds.statistics(asked, now + left * FIRST_ROUND, avoid, now + soon * FIRST_ROUND)
-        if outcome.is_answered:
-            documents = outcome.statistics.documents
-            self.counted = CountedDocuments(documents, self._local.documents, self._clock().steady)
+        if (guess := self._rounds.guessed(asked)) is None:
+            until, soon_at = now + left * FIRST_ROUND, now + soon * FIRST_ROUND
+            with self._tracer.part("statistics"):
+                outcome = await self._rounds.statistics(asked, until, avoid, soon_at)
+        else:
+            outcome = guess
         running.outcome = outcome
         until, second_at = now + left * SECOND_ROUND, now + soon * SECOND_ROUND
         while True:
             with self._tracer.part("best", wanted=k):
                 await self._rounds.best(asked, outcome, k, per_host, until, avoid, second_at)
+            if outcome.is_answered:
+                documents = outcome.statistics.documents
+                self.counted = CountedDocuments(documents, self._local.documents, self._clock().steady)
             picked = pick(outcome.order, lambda one, other: True, wanted, is_crowded, not outcome.more)
             if outcome.more and len(picked) < wanted and k < MAX_K:
                 k = min(4 * k, MAX_K)

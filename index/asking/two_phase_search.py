@@ -4,24 +4,27 @@ The order is *proven* when no peer left out a document that could stand among th
 the peers' copies are the network's.
 """
 
-from collections.abc import Awaitable, Collection, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import replace
 
-from dht import NodeId, Overlay, PeerAudit, Slot
-from index.asking.answer_audit import settle
+from dht import NodeId, Overlay, PeerAudit, Slot, Topic
+from index.asking.answer_audit import hold_to, settle
 from index.asking.hit_audit import AskOf, HitAudit, best_question
+from index.asking.remembered_statistics import RememberedStatistics
 from index.asking.scatter_gather import NEVER, Gathered, ScatterGather, SlotQuestion, stored_only
-from index.asking.search_outcome import PeerQuery, SearchOutcome, Told, fill_in, newest, note_answers, summed
+from index.asking.search_outcome import PeerQuery, SearchOutcome, Told, brought, fill_in, newest, note_answers, summed
 from index.asking.slot_bitmaps import Ready, bitmap_of, slots_of, unless
 from index.config import IndexConfig
 from index.query.parser import ReadAs, Reading, parse_query
 from index.query.patterns import find_patterns, write_out
 from index.results.answer_checks import wrong_statistics
-from index.shard.messages import AskBest, AskStatistics, StatisticsAnswer
+from index.shard.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 
 CONFIRM_S = 0.1  # and twice what answers took, for others to confirm them
 JUDGE_S = 1.0  # for a third to tell which of two is right, unless it is known to be late
 MAX_KNOWN = 8  # sets of peers that are avoided, of which who else can answer is remembered
+GUESSING = 0.7  # of the second round's time, for answers by a guess
+NOBODY: Mapping[NodeId, BestAnswer] = {}
 DEEPER = 8  # times as many candidates when a peer is asked again
 Bounds = tuple[int, int, float]  # of an answer: results, candidates that are looked at, the least score
 
@@ -34,6 +37,7 @@ class TwoPhaseSearch:
     ) -> None:
         self._config, self._overlay, self._remote = config, overlay, remote
         self._audit, self._hit_audit = audit, hit_audit
+        self._remembered = RememberedStatistics()
         self._by_slot: Sequence[Sequence[NodeId]] = ()
         self._known: dict[frozenset[NodeId], Ready] = {}  # of these, by who is avoided
 
@@ -51,13 +55,31 @@ class TwoPhaseSearch:
         query = replace(query, readings=(*query.readings, *told))
         return replace(asked, query=query, text=query.text, are_words_sure=is_sure)
 
+    def guessed(self, asked: PeerQuery) -> SearchOutcome | None:
+        """Return an outcome whose statistics are remembered, for `best` to prove; None where they are not, or where a
+        peer is so new that all it says is asked twice."""
+        view = self._overlay.view
+        ready = self._ready_of(view.ready_by_slot(answering=True), self._audit.refuted())
+        found = self._remembered.guess(asked.query, len(ready), self._audit.now)
+        is_new, others = self._audit.sampling.is_new, ready.can.keys() - {view.node_id}
+        if found is None or any(is_new(peer, Topic.STATISTICS) for peer in others):
+            return None
+        return SearchOutcome(found, ready, answered=ready.askable, shunned={*self._audit.refuted()}, is_guess=True)
+
     async def statistics(
-        self, asked: PeerQuery, until: float, avoid: frozenset[NodeId], shown_at: float = NEVER
+        self,
+        asked: PeerQuery,
+        until: float,
+        avoid: frozenset[NodeId],
+        shown_at: float = NEVER,
+        doubted: Mapping[NodeId, BestAnswer] = NOBODY,
     ) -> SearchOutcome:
-        """Ask for the statistics of every slot that somebody is ready for, until the steady instant `until`."""
+        """Ask for the statistics of every slot that somebody is ready for, until the steady instant `until`. Answers of
+        `doubted` peers brought sums; they are asked for these same slots, and others after them."""
         view = self._overlay.view
         by_slot, refuted = view.ready_by_slot(answering=True), self._audit.refuted()
         ready = self._ready_of(by_slot, refuted)
+        first = Ready({**ready, **{Slot(slot): (peer,) for peer, told in doubted.items() for slot in told.slots}})
         question, from_store = (_statistics_question(asked, len(by_slot), each) for each in (False, True))
 
         def cover(
@@ -66,9 +88,10 @@ class TwoPhaseSearch:
             return self._remote.cover(ready, question, until, avoid, shown_at, covered)
 
         began = self._audit.now
-        covered = await cover(ready, until)
+        covered = await cover(first if doubted else ready, until)
         if left := self._left(ready, covered.slots, len(by_slot)):
             await cover(left, until, covered)
+        hold_to(self._audit, covered, doubted)
         patience_s = max(CONFIRM_S, 2 * (self._audit.now - began))  # nobody has to wait for a peer that is silent
 
         def confirm(ready: Ready) -> Awaitable[Gathered[StatisticsAnswer]]:
@@ -81,8 +104,12 @@ class TwoPhaseSearch:
             stored = stored_only(view, slots_of(bitmap_of(ready) & ~judged.slots), refuted)
             return await self._remote.cover(stored, from_store, patient_until, avoid, covered=judged)
 
-        disputed = await settle(self._audit, covered, ready, view.node_id, confirm, judge)
+        others = [peer for peer, _, _ in covered.answers if peer != view.node_id]
+        due = {peer for peer in others if peer in doubted or self._audit.is_due(peer, Topic.STATISTICS)}
+        disputed = await settle(self._audit, covered, ready, due, confirm, judge)
         outcome = summed(asked, covered, ready)
+        if outcome.is_answered and not disputed:
+            self._remembered.note(asked.query, outcome.slots, outcome.statistics, self._audit.now)
         outcome.disputed = disputed
         outcome.shunned |= self._audit.refuted()
         return outcome
@@ -104,12 +131,16 @@ class TwoPhaseSearch:
         while True:
             coming = outcome.coming = Gathered()
             ask = _ask_best(asked, outcome, (k, depth, max(floor, 0.0)), per_host)
-            question = best_question(asked.query, ask)
-            await self._remote.cover(open_, question, until, avoid, shown_at, coming)
+            question, now = best_question(asked.query, ask), self._audit.now
+            by = now + GUESSING * (until - now) if outcome.is_guess else until
+            await self._remote.cover(open_, question, by, avoid, shown_at, coming)
             if left := self._left(open_, coming.slots, outcome.slots):
-                await self._remote.cover(left, question, until, avoid, shown_at, coming)
-            self._hit_audit.offer(coming, asked.query, ask)
+                await self._remote.cover(left, question, by, avoid, shown_at, coming)
             note_answers(outcome, coming)
+            if outcome.is_guess and not await self._is_right(asked, outcome, until, avoid, shown_at):
+                open_ = self._ready(outcome.answered, outcome)
+                continue
+            self._hit_audit.offer(coming, asked.query, ask)
             best = newest(best, coming)
             outcome.best, outcome.coming = best, Gathered()
             loose, floor = fill_in(outcome, asked, k, per_host)
@@ -120,6 +151,24 @@ class TwoPhaseSearch:
             for peer, _, slots in best:
                 open_.update((slot, unless(ready[slot], {peer} - {me})) for slot in slots_of(slots & loose))
         outcome.answered = Gathered(best).slots
+
+    async def _is_right(
+        self, asked: PeerQuery, outcome: SearchOutcome, until: float, avoid: frozenset[NodeId], shown_at: float
+    ) -> bool:
+        """Tell whether the guessed statistics are those that the answers brought; put the right ones in their place.
+        Where a peer is due to be checked, all are asked for theirs by slot."""
+        outcome.is_guess, coming, me = False, outcome.coming, self._overlay.view.node_id
+        others = {peer: answer for peer, answer, _ in coming.answers if peer != me}
+        due = {peer: told for peer, told in others.items() if self._audit.is_due(peer, Topic.STATISTICS)}
+        found = None if due else brought(asked, coming)
+        if found is None:
+            outcome.begin_again(await self.statistics(asked, until, avoid, shown_at, due))
+            return False
+        guess, (outcome.statistics, outcome.spellings) = outcome.statistics, found
+        outcome.answered = coming.slots
+        if outcome.is_answered:
+            self._remembered.note(asked.query, outcome.slots, outcome.statistics, self._audit.now)
+        return outcome.statistics == guess
 
     async def own(self, asked: PeerQuery, k: int, per_host: int, until: float) -> SearchOutcome:
         """Find the best of this node's own slots, by their own statistics; no peer is asked."""
@@ -198,8 +247,9 @@ def _ask_best(asked: PeerQuery, outcome: SearchOutcome, bounds: Bounds, per_host
     rules = *asked.query.rules.numbers, outcome.slots.bit_length() - 1
     numbers = sums.documents, sums.lengths, sums.df
     narrow, flags = (asked.language, asked.site), (asked.facets, asked.query.is_by_date)
+    guess = (True, asked.spellings) if outcome.is_guess else (False, ())
 
     def ask(slots: Sequence[Slot]) -> AskBest:
-        return AskBest(*rules, tuple(slots), asked.text, *numbers, *bounds, *narrow, per_host, *flags)
+        return AskBest(*rules, tuple(slots), asked.text, *numbers, *bounds, *narrow, per_host, *flags, (), *guess)
 
     return ask

@@ -18,7 +18,7 @@ from index.engine.protocol import FACETS
 from index.query.collection_statistics import Statistics
 from index.query.parser import Query
 from index.query.scoring import Scorer, measure
-from index.shard.messages import AskBest, BestAnswer, HitRow, StatisticsAnswer
+from index.shard.messages import AskBest, BestAnswer, HitRow, SlotSums, StatisticsAnswer
 from index.text.forward_index import ForwardRecord, content_digest, signature_of
 from index.text.site_host import digest_of_host, host_of
 
@@ -69,7 +69,9 @@ def wrong_best(answer: BestAnswer, ask: AskBest, query: Query) -> str | None:
         return "not one list for each facet"
     if any(len(dict(each)) < len(each) for each in answer.facets):
         return "a name twice"
-    return _wrong_hits(answer, ask, query)
+    if (answer.sums is not None) != ask.sums:
+        return "sums that were not asked for, or none"
+    return (answer.sums and _wrong_sums(answer.sums, ask, query)) or _wrong_hits(answer, ask, query)
 
 
 def wrong_hit(hit: HitRow, text: Text, forward: ForwardRecord, query: Query) -> str | None:
@@ -114,6 +116,16 @@ def _wrong_hits(answer: BestAnswer, ask: AskBest, query: Query) -> str | None:
         if before is not None and before >= hit.place:
             return "documents out of order or twice"
         before = hit.place
+    return None
+
+
+def _wrong_sums(sums: SlotSums, ask: AskBest, query: Query) -> str | None:
+    if len(sums.df) != len(query.leaves) or len(sums.spellings) != len(ask.spellings):
+        return "not one sum for each leaf and spelling"
+    if any(map(gt, sums.lengths, map(mul, repeat(sums.documents), query.rules.analyzer.limits))):
+        return "documents longer than the analyzer allows"
+    if max((*sums.df, *sums.spellings), default=0) > sums.documents:
+        return "a leaf in more documents than there are"
     return None
 
 

@@ -98,13 +98,24 @@ class StatisticsAnswer(Message, frozen=True, array_like=True):
     words: Annotated[tuple[WordCounts, ...], Meta(max_length=MAX_PATTERNS)] = ()
 
 
+class SlotSums(msgspec.Struct, frozen=True, array_like=True):
+    """Statistics of all slots of an answer together. `tag`: equal where the copies of these slots are."""
+
+    documents: Count
+    lengths: Counts4
+    df: PerLeaf
+    spellings: Annotated[tuple[Count, ...], Meta(max_length=MAX_SPELLINGS)]
+    tag: Annotated[bytes, Meta(min_length=8, max_length=8)]
+
+
 class AskBest(Message, frozen=True, array_like=True):
     """Asks for the best `k` documents of these slots by the given statistics, from up to `depth` candidates.
 
     `floor`: nothing that scores less is of use any more. `per_host`: nor are more than so many of one host; 0: any
     number. `facets`: whether matches are to be counted by site, language, year and type. `by_date`: the best are the
     newest of what is counted; `floor` and `per_host` are 0 then. `named`: where there are any, only these documents are
-    asked for, of a node that stores these slots and does not index them.
+    asked for, of a node that stores these slots and does not index them. `sums`: whether the answer is to bring the
+    statistics of its slots, those of `spellings` among them: the asker has guessed the ones above.
     """
 
     in_packets = True
@@ -126,6 +137,8 @@ class AskBest(Message, frozen=True, array_like=True):
     facets: bool = False
     by_date: bool = False
     named: Annotated[tuple[Id, ...], Meta(max_length=MAX_NAMED)] = ()
+    sums: bool = False
+    spellings: Annotated[tuple[Spelling, ...], Meta(max_length=MAX_SPELLINGS)] = ()
 
 
 class HitRow(msgspec.Struct, frozen=True, array_like=True):
@@ -182,3 +195,4 @@ class BestAnswer(Message, frozen=True, array_like=True):
     agreement: Agreement = Agreement()
     hosts: Annotated[tuple[tuple[HostDigest, Count], ...], Meta(max_length=MAX_HOSTS)] = ()
     facets: Annotated[tuple[FacetCounts, ...], Meta(max_length=len(FACETS))] = ()
+    sums: SlotSums | None = None

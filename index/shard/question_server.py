@@ -73,8 +73,12 @@ class QuestionServer:
         files, bits = follower.files, ask.slot_bits
         agreement = self._agreement(slots, bits)
         search = ShardSearch(files, query, statistics, slots, bits, depth)
-        answer = await self.read(follower, lambda: search.answer(ask.k, floor, ask.per_host, facets=ask.facets), peer)
-        return structs.replace(answer, agreement=agreement)
+
+        def work() -> BestAnswer:
+            answer = search.answer(ask.k, floor, ask.per_host, facets=ask.facets)
+            return search.with_sums(answer, ask.spellings) if ask.sums else answer
+
+        return structs.replace(await self.read(follower, work, peer), agreement=agreement)
 
     def _agreement(self, slots: Sequence[Slot], slot_bits: int) -> Agreement:
         """How these copies compare with others; nothing of slots that are numbered otherwise here."""

@@ -6,8 +6,10 @@ Blocking, on a reader's thread. Nothing here knows who asks.
 from calendar import monthrange
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 
 import numpy as np
+from msgspec import structs
 
 from dht import Slot
 from index.engine.index_files import IndexFiles
@@ -20,7 +22,7 @@ from index.query.patterns import listed, read_pattern
 from index.query.query_tree import QueryGroup, QueryNode, SiteFilter, TagFilter, all_of, any_of, at_least
 from index.query.scoring import Needed, Scorer, max_proximity, upper_bound
 from index.shard.ceilings import Ceilings
-from index.shard.messages import MAX_HOSTS, BestAnswer, HitRow, StatisticsAnswer
+from index.shard.messages import MAX_HOSTS, BestAnswer, HitRow, SlotSums, StatisticsAnswer
 from index.shard.top_hits import TopHits
 from index.text.site_host import name_of_host
 from index.text.tags import FIRST_YEAR, LAST_YEAR
@@ -29,6 +31,7 @@ LISTED, WIDER = 384, 4  # candidates listed at first, and how many times as many
 MANY = 256  # documents of a stretch of time that are not read all at once
 PART = 192  # of a list whose columns are read at once: a column costs as much as reading 300 documents of it
 ROWS = 20  # records read at once
+TAG_BYTES = 8
 
 Stretch = tuple[QueryNode, int]  # what matches in it, and how many documents do
 
@@ -61,6 +64,14 @@ def count(
         spellings=tuple(map(by_slot, by_word)),
         words=tuple(_commonest(files, pattern, slots, slot_bits) for pattern in patterns),
     )
+
+
+def added_up(answer: StatisticsAnswer) -> SlotSums:
+    """Add up an answer's statistics over its slots."""
+    title, headings, url, body = map(sum, zip((0, 0, 0, 0), *answer.lengths, strict=True))
+    df, spellings = (tuple(map(sum, rows)) for rows in (answer.df, answer.spellings))
+    tag = blake2b(b"".join(answer.fingerprints), digest_size=TAG_BYTES).digest()
+    return SlotSums(sum(answer.documents), (title, headings, url, body), df, spellings, tag)
 
 
 def _commonest(files: IndexFiles, written: str, slots: Sequence[Slot], slot_bits: int) -> tuple[tuple[str, int], ...]:
@@ -110,6 +121,11 @@ class ShardSearch:
             hosts=self.host_counts(found.hosts),
             facets=engine.facets(query.counted, frozenset(self.slots), self.slot_bits) if facets else (),
         )
+
+    def with_sums(self, answer: BestAnswer, spellings: Sequence[str]) -> BestAnswer:
+        """Return the answer with the statistics of its slots."""
+        counted = count(self.files, self.query, self.slots, self.slot_bits, spellings)
+        return structs.replace(answer, sums=added_up(counted))
 
     def best(self, query: Query, k: int, floor: float, per_host: int) -> ShardHits:
         """Find the best `k`: candidates are read until no other can be among them. `query` may have another root than
