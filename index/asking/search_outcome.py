@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from dht import NodeId, Slot
 from index.asking.agreement import Said
+from index.asking.rescoring import Rescoring
 from index.asking.scatter_gather import Gathered
 from index.asking.slot_bitmaps import Ready, slots_of
 from index.query.collection_statistics import Statistics, total
@@ -64,6 +65,7 @@ class SearchOutcome:
     coming: Gathered[BestAnswer] = field(default_factory=Gathered)  # answers about them of those who are being asked
     shunned: set[NodeId] = field(default_factory=set)  # silent, failed or refuted: asked only where nobody else is
     is_guess: bool = False  # the statistics are remembered ones, and the second round brings those of today
+    rescoring: Rescoring | None = None  # of answers by other statistics than those of today
 
     @property
     def slots(self) -> int:
@@ -129,7 +131,7 @@ def fill_in(outcome: SearchOutcome, asked: PeerQuery, k: int, per_host: int) -> 
     outcome.proven = not loose and asked.are_words_sure
     outcome.more = len(outcome.order) == k
     numbers = [(answer, slots.bit_count()) for _, answer, slots in answers]
-    outcome.sites = site_hits(numbers, per_host)
+    outcome.sites = site_hits(numbers, per_host, outcome.rescoring.reach if outcome.rescoring else None)
     outcome.facets = facet_sums(numbers) if asked.facets else FacetSums()
     return loose, floor
 

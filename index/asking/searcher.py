@@ -86,7 +86,7 @@ class Searcher:
         gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.aside, tracer)
         self.audit = audit or PeerAudit(clock, rng.random)
         self.hit_audit = HitAudit(self.audit, overlay, gather, read, config.max_depth, local.analysed)
-        self._rounds = TwoPhaseSearch(config, overlay, gather, self.audit, self.hit_audit)
+        self._rounds = TwoPhaseSearch(config, overlay, gather, self.audit, self.hit_audit, local.remembered)
         self._body = AnswerBody(config, overlay, local, clock)
         self._pages = PageFiller(overlay, clock, sign, self.audit, local.analysed)
         self.lied = self._pages.lied

@@ -10,19 +10,21 @@ from dataclasses import replace
 from dht import NodeId, Overlay, PeerAudit, Slot, Topic
 from index.asking.answer_audit import hold_to, settle
 from index.asking.hit_audit import AskOf, HitAudit, best_question
-from index.asking.remembered_statistics import RememberedStatistics
+from index.asking.rescoring import Rescoring
 from index.asking.scatter_gather import NEVER, Gathered, ScatterGather, SlotQuestion, stored_only
 from index.asking.search_outcome import PeerQuery, SearchOutcome, Told, brought, fill_in, newest, note_answers, summed
 from index.asking.slot_bitmaps import Ready, bitmap_of, slots_of, unless
 from index.config import IndexConfig
 from index.query.parser import ReadAs, Reading, parse_query
 from index.query.patterns import find_patterns, write_out
+from index.query.remembered_statistics import RememberedStatistics
 from index.results.answer_checks import wrong_statistics
-from index.shard.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
+from index.shard.messages import MAX_K, AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 
 CONFIRM_S = 0.1  # and twice what answers took, for others to confirm them
 JUDGE_S = 1.0  # for a third to tell which of two is right, unless it is known to be late
 MAX_KNOWN = 8  # sets of peers that are avoided, of which who else can answer is remembered
+BESIDE = 8  # hits that a guess asks for besides: they show how far left-out ones reach by the right statistics
 GUESSING = 0.7  # of the second round's time, for answers by a guess
 NOBODY: Mapping[NodeId, BestAnswer] = {}
 DEEPER = 8  # times as many candidates when a peer is asked again
@@ -33,11 +35,16 @@ class TwoPhaseSearch:
     """Runs the two rounds of a query."""
 
     def __init__(
-        self, config: IndexConfig, overlay: Overlay, remote: ScatterGather, audit: PeerAudit, hit_audit: HitAudit
+        self,
+        config: IndexConfig,
+        overlay: Overlay,
+        remote: ScatterGather,
+        audit: PeerAudit,
+        hit_audit: HitAudit,
+        remembered: RememberedStatistics,
     ) -> None:
         self._config, self._overlay, self._remote = config, overlay, remote
-        self._audit, self._hit_audit = audit, hit_audit
-        self._remembered = RememberedStatistics()
+        self._audit, self._hit_audit, self._remembered = audit, hit_audit, remembered
         self._by_slot: Sequence[Sequence[NodeId]] = ()
         self._known: dict[frozenset[NodeId], Ready] = {}  # of these, by who is avoided
 
@@ -60,9 +67,9 @@ class TwoPhaseSearch:
         peer is so new that all it says is asked twice."""
         view = self._overlay.view
         ready = self._ready_of(view.ready_by_slot(answering=True), self._audit.refuted())
-        found = self._remembered.guess(asked.query, len(ready), self._audit.now)
+        found = self._remembered.guess(asked.query, len(ready))
         is_new, others = self._audit.sampling.is_new, ready.can.keys() - {view.node_id}
-        if found is None or any(is_new(peer, Topic.STATISTICS) for peer in others):
+        if found is None or asked.query.is_by_date or any(is_new(peer, Topic.STATISTICS) for peer in others):
             return None
         return SearchOutcome(found, ready, answered=ready.askable, shunned={*self._audit.refuted()}, is_guess=True)
 
@@ -109,7 +116,7 @@ class TwoPhaseSearch:
         disputed = await settle(self._audit, covered, ready, due, confirm, judge)
         outcome = summed(asked, covered, ready)
         if outcome.is_answered and not disputed:
-            self._remembered.note(asked.query, outcome.slots, outcome.statistics, self._audit.now)
+            self._remembered.note(asked.query, outcome.slots, outcome.statistics)
         outcome.disputed = disputed
         outcome.shunned |= self._audit.refuted()
         return outcome
@@ -127,20 +134,21 @@ class TwoPhaseSearch:
         """Ask for the best `k`, of each host `per_host`, of all answered slots, and fill in the outcome."""
         open_, best = self._ready(outcome.answered, outcome), list[Told]()
         depth = min(self._config.first_depth, self._config.max_depth)
-        floor = 0.0
+        floor, outcome.rescoring = 0.0, None
         while True:
             coming = outcome.coming = Gathered()
-            ask = _ask_best(asked, outcome, (k, depth, max(floor, 0.0)), per_host)
+            asked_for = k + BESIDE if outcome.is_guess else k
+            ask = _ask_best(asked, outcome, (min(asked_for, MAX_K), depth, max(floor, 0.0)), per_host)
             question, now = best_question(asked.query, ask), self._audit.now
             by = now + GUESSING * (until - now) if outcome.is_guess else until
             await self._remote.cover(open_, question, by, avoid, shown_at, coming)
             if left := self._left(open_, coming.slots, outcome.slots):
                 await self._remote.cover(left, question, by, avoid, shown_at, coming)
             note_answers(outcome, coming)
-            if outcome.is_guess and not await self._is_right(asked, outcome, until, avoid, shown_at):
+            self._hit_audit.offer(coming, asked.query, ask)
+            if outcome.is_guess and not await self._is_proved(asked, outcome, asked_for, until, avoid, shown_at):
                 open_ = self._ready(outcome.answered, outcome)
                 continue
-            self._hit_audit.offer(coming, asked.query, ask)
             best = newest(best, coming)
             outcome.best, outcome.coming = best, Gathered()
             loose, floor = fill_in(outcome, asked, k, per_host)
@@ -152,11 +160,17 @@ class TwoPhaseSearch:
                 open_.update((slot, unless(ready[slot], {peer} - {me})) for slot in slots_of(slots & loose))
         outcome.answered = Gathered(best).slots
 
-    async def _is_right(
-        self, asked: PeerQuery, outcome: SearchOutcome, until: float, avoid: frozenset[NodeId], shown_at: float
+    async def _is_proved(
+        self,
+        asked: PeerQuery,
+        outcome: SearchOutcome,
+        k: int,
+        until: float,
+        avoid: frozenset[NodeId],
+        shown_at: float,
     ) -> bool:
-        """Tell whether the guessed statistics are those that the answers brought; put the right ones in their place.
-        Where a peer is due to be checked, all are asked for theirs by slot."""
+        """Put the statistics that the answers brought in place of the guessed ones, and score by them. False where that
+        cannot be, or a peer is due to be checked: all have been asked for theirs by slot then."""
         outcome.is_guess, coming, me = False, outcome.coming, self._overlay.view.node_id
         others = {peer: answer for peer, answer, _ in coming.answers if peer != me}
         due = {peer: told for peer, told in others.items() if self._audit.is_due(peer, Topic.STATISTICS)}
@@ -167,8 +181,11 @@ class TwoPhaseSearch:
         guess, (outcome.statistics, outcome.spellings) = outcome.statistics, found
         outcome.answered = coming.slots
         if outcome.is_answered:
-            self._remembered.note(asked.query, outcome.slots, outcome.statistics, self._audit.now)
-        return outcome.statistics == guess
+            self._remembered.note(asked.query, outcome.slots, outcome.statistics)
+        if outcome.statistics != guess:
+            outcome.rescoring = Rescoring(asked.query, guess, outcome.statistics, k)
+            coming.answers = [(peer, outcome.rescoring.answer(told), slots) for peer, told, slots in coming.answers]
+        return True
 
     async def own(self, asked: PeerQuery, k: int, per_host: int, until: float) -> SearchOutcome:
         """Find the best of this node's own slots, by their own statistics; no peer is asked."""

@@ -151,8 +151,11 @@ class SiteHits:
         return {id_: self.counts[host] - seen[host] for host, id_ in last.items() if self.counts[host] > seen[host]}
 
 
-def site_hits(answers: Iterable[tuple[BestAnswer, int]], per_host: int) -> SiteHits:
-    """Gather what answers tell of hosts; with each answer, how many of its slots count."""
+def site_hits(
+    answers: Iterable[tuple[BestAnswer, int]], per_host: int, reach: Callable[[float], float] | None = None
+) -> SiteHits:
+    """Gather what answers tell of hosts; with each answer, how many of its slots count. `reach`: what a page of a host
+    that an answer left out scores at most, by the last one that it has; None: no more than that."""
     ends: dict[bytes, Place] = {}
     counts = Counter[bytes]()
     for answer, slots in answers:
@@ -161,6 +164,8 @@ def site_hits(answers: Iterable[tuple[BestAnswer, int]], per_host: int) -> SiteH
         for host, number in given.items():
             counts[host] += max(number, told.get(host, 0))
         last = {hit.host: hit.place for hit in answer.hits}  # they are best first
+        if reach is not None:
+            last = {host: (day, -reach(-negative), b"") for host, (day, negative, _) in last.items()}
         for host in (host for host, number in given.items() if number >= per_host > 0):
             ends[host] = min(ends.get(host, last[host]), last[host])
     return SiteHits(ends, counts)

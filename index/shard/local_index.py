@@ -37,6 +37,7 @@ from index.engine.protocol import Engine
 from index.errors import IndexCorrupt
 from index.indexed_slots import IndexedSlots
 from index.query.collection_statistics import SlotTotals
+from index.query.remembered_statistics import RememberedStatistics
 from index.query.search_rules import PlannedRules, SearchRules, known_rules, planned_rules, rules_warnings
 from index.shard.index_duty import IndexDuty
 from index.shard.index_follower import IndexFollower
@@ -77,7 +78,8 @@ class LocalIndex:
         self._checker = ThreadPoolExecutor(1, "index-check")
         self._followers: dict[AnalyzerRules, IndexFollower] = {}
         self._duty, self._indexed, self.analysed = IndexDuty(), IndexedSlots(), AnalysedPages()
-        self._server = QuestionServer(config, overlay, self._followers.get, agree, feed.read)
+        self.remembered = RememberedStatistics()
+        self._server = QuestionServer(config, overlay, self._followers.get, agree, feed.read, self.remembered)
         self._running: dict[AnalyzerRules, asyncio.Task[None]] = {}
         self._young_since = float("inf")
         self._try_again_at = 0.0  # loop time

@@ -16,6 +16,7 @@ from index.errors import IndexCorrupt
 from index.query.collection_statistics import Statistics
 from index.query.parser import Query, parse_query
 from index.query.ranking_rules import NEWEST_RANKING
+from index.query.remembered_statistics import RememberedStatistics
 from index.query.search_rules import SearchRules, rules_of
 from index.shard.index_follower import IndexFollower
 from index.shard.messages import Agreement, AskBest, AskStatistics, BestAnswer, StatisticsAnswer
@@ -40,7 +41,10 @@ class QuestionServer:
         find: Callable[[AnalyzerRules], IndexFollower | None],
         agree: Agree,
         read: ReadStored,
+        remembered: RememberedStatistics,
     ) -> None:
+        """`remembered` learns words from the questions of peers."""
+        self._remembered = remembered
         self._config, self._overlay, self._find, self._agree = config, overlay, find, agree
         self._stored = StoredAnswers(overlay, read)
         self._waiting: Counter[NodeId] = Counter()
@@ -64,6 +68,8 @@ class QuestionServer:
         rules, follower = self._by(peer, ask.analyzer, ask.ranking)
         query = parse_query(ask.query, ask.language, ask.site, ask.by_date, rules)
         statistics = _believable(peer, ask, query)
+        if peer != self._overlay.view.node_id and not ask.sums:
+            self._remembered.hear(query, 1 << ask.slot_bits, statistics)
         if ask.named:
             documents = await self._stored.named(follower.files, ask)
             return await self.read(follower, lambda: documents.best(query, statistics, ask), peer)

@@ -11,10 +11,10 @@ from index_network import QueryNode, World, lie
 from msgspec import structs
 
 from dht.audit.sampling import FIRST, Topic
-from index.asking.remembered_statistics import KEPT_S, RememberedStatistics
 from index.config import IndexConfig
 from index.query.collection_statistics import Statistics
 from index.query.parser import parse_query
+from index.query.remembered_statistics import RememberedStatistics
 from index.query.search_request import SearchRequest
 from index.query.search_rules import NEWEST_RULES
 from index.shard.messages import BestAnswer
@@ -47,11 +47,6 @@ async def asked(world: World, node: QueryNode, query: str = QUERY) -> Counter[st
     return Counter(kind for _, kind in world.network.asked)
 
 
-async def known(world: World, node: QueryNode, query: str = QUERY) -> None:
-    for _ in range(2):
-        assert (await asked(world, node, query))["AskStatistics"]
-
-
 def one_is_rare(answer: BestAnswer) -> dict[str, object]:
     """The first leaf in no document, by the sums that come with the best."""
     return {"sums": answer.sums and structs.replace(answer.sums, df=(0, *answer.sums.df[1:]))}
@@ -59,32 +54,46 @@ def one_is_rare(answer: BestAnswer) -> dict[str, object]:
 
 async def test_known_words_take_one_round_and_new_ones_two(world: World) -> None:
     node = world.nodes[0]
-    await known(world, node)
+    await asked(world, node)
     assert not (await asked(world, node))["AskStatistics"]
     assert not (await asked(world, node, "walk"))["AskStatistics"], "its words are known, in whatever query"
     assert (await asked(world, node, "dog OR walk"))["AskStatistics"]
 
 
-async def test_what_came_meanwhile_is_found_and_counted(world: World) -> None:
-    node, new = world.nodes[0], corpus.web(random.Random(23), 20)
-    await known(world, node)
-    await world.put(new)
-    kinds = await asked(world, node)
-    assert not kinds["AskStatistics"] and kinds["AskBest"] > 1, "once more by the sums that came with the first answers"
-    await world.drop(new)
-    await asked(world, node)
+async def test_words_are_learnt_from_what_others_ask(world: World) -> None:
+    one, other = world.nodes[:2]
+    assert (await asked(world, one, "dog"))["AskStatistics"]
+    assert (await asked(world, other, "cat OR run"))["AskStatistics"]
+    assert not (await asked(world, one, "cat OR dog"))["AskStatistics"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_whatever_came_or_went_since_is_found_and_scored_by_what_is_there_now(world: World, seed: int) -> None:
+    node, chance, queries = world.nodes[0], random.Random(seed), ["run dog", "walk", "the OR run walk dog", QUERY]
+    for query in queries:
+        await asked(world, node, query)
+    await world.put(corpus.web(random.Random(50 + seed), 300))
+    new, rounds = corpus.web(random.Random(23 + seed), 60), Counter[int]()
+    for _ in range(12):
+        some = chance.sample(new, chance.choice([1, 2, 8, 30]))
+        await world.put([text for text in some if text.id not in world.store])
+        await world.drop([text for text in some[: len(some) // 3] if text.id in world.store])
+        kinds = await asked(world, node, chance.choice(queries))
+        assert not kinds["AskStatistics"]
+        rounds[kinds["AskBest"]] += 1
+    assert rounds.most_common(1)[0][0] <= 3, rounds
 
 
 async def test_who_is_new_is_asked_for_its_numbers_by_slot(world: World) -> None:
     node = world.nodes[0]
-    await known(world, node)
+    await asked(world, node)
     node.searcher.audit.sampling.forget(world.nodes[1].id)
     assert (await asked(world, node))["AskStatistics"]
 
 
 async def test_a_silent_peer_costs_no_result(world: World) -> None:
     node = world.nodes[0]
-    await known(world, node)
+    await asked(world, node)
     world.network.silent.add(world.nodes[2].id)
     for _ in range(3):
         await asked(world, node)
@@ -92,7 +101,7 @@ async def test_a_silent_peer_costs_no_result(world: World) -> None:
 
 async def test_who_brings_other_sums_than_it_counts_is_refuted(world: World) -> None:
     node, liar = world.nodes[0], world.nodes[2]
-    await known(world, node)
+    await asked(world, node)
     world.network.lies[liar.id] = lie(BestAnswer, one_is_rare)
     for _ in range(400):
         await node.searcher.search(SearchRequest(QUERY, deadline_ms=20_000))
@@ -104,19 +113,15 @@ async def test_who_brings_other_sums_than_it_counts_is_refuted(world: World) -> 
     await asked(world, node)
 
 
-def test_a_guess_is_made_only_where_it_is_probably_right() -> None:
-    memory, query = RememberedStatistics(), parse_query("green tea", "", "", False, NEWEST_RULES)
-    some = Statistics(1000, (1, 2, 3, 4), (100,) * len(query.leaves))
-    memory.note(query, 16, some, 0.0)
-    assert memory.guess(query, 16, 1.0) is None, "seen once: nobody knows how long it lasts"
-    memory.note(query, 16, some, 5.0)
-    assert memory.guess(query, 16, 9.0) == some
-    assert memory.guess(query, 32, 9.0) is None, "another number of slots"
-    assert memory.guess(query, 16, 10.5) is None, "it has stayed for five seconds, and nobody looked for longer"
-    memory.note(query, 16, some, 200.0)
-    assert memory.guess(query, 16, 200.0 + KEPT_S + 1) is None
-    other = parse_query("tea", "", "", False, NEWEST_RULES)
-    for at in (201.0, 210.0):
-        memory.note(other, 16, Statistics(1020, (1, 2, 3, 4), (100,) * len(other.leaves)), at)
-    assert memory.guess(other, 16, 211.0) is not None
-    assert memory.guess(query, 16, 211.0) is None, "of twenty new documents two hold the other word, as far as is known"
+def test_a_lie_of_another_nodes_question_is_not_taken_for_a_known_word() -> None:
+    memory = RememberedStatistics()
+    tea, green = (parse_query(text, "", "", False, NEWEST_RULES) for text in ("tea", "green"))
+    told = Statistics(1000, (1, 2, 3, 4), (100,))
+    memory.hear(tea, 16, told)
+    assert memory.guess(tea, 16) is None, "who was never told how many documents there are believes nobody"
+    memory.note(tea, 16, told)
+    memory.hear(tea, 16, Statistics(1000, (1, 2, 3, 4), (900,)))
+    assert memory.guess(tea, 16) == told
+    memory.hear(green, 16, Statistics(5000, (1, 2, 3, 4), (7,)))
+    assert memory.guess(green, 16) is None
+    assert memory.guess(tea, 32) is None, "another number of slots"
