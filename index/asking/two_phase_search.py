@@ -45,6 +45,7 @@ class TwoPhaseSearch:
     ) -> None:
         self._config, self._overlay, self._remote = config, overlay, remote
         self._audit, self._hit_audit, self._remembered = audit, hit_audit, remembered
+        self._replied: set[NodeId] = set()  # to the last question for the best
         self._by_slot: Sequence[Sequence[NodeId]] = ()
         self._known: dict[frozenset[NodeId], Ready] = {}  # of these, by who is avoided
 
@@ -63,12 +64,12 @@ class TwoPhaseSearch:
         return replace(asked, query=query, text=query.text, are_words_sure=is_sure)
 
     def guessed(self, asked: PeerQuery) -> SearchOutcome | None:
-        """Return an outcome whose statistics are remembered, for `best` to prove; None where they are not, or where a
-        peer is so new that all it says is asked twice."""
+        """Return an outcome whose statistics are remembered, for `best` to prove; None where they are not, or where one
+        of those who answered last is so new that all it says is asked twice."""
         view = self._overlay.view
         ready = self._ready_of(view.ready_by_slot(answering=True), self._audit.refuted())
         found = self._remembered.guess(asked.query, len(ready))
-        is_new, others = self._audit.sampling.is_new, ready.can.keys() - {view.node_id}
+        is_new, others = self._audit.sampling.is_new, self._replied - {view.node_id}
         if found is None or asked.query.is_by_date or any(is_new(peer, Topic.STATISTICS) for peer in others):
             return None
         return SearchOutcome(found, ready, answered=ready.askable, shunned={*self._audit.refuted()}, is_guess=True)
@@ -145,6 +146,7 @@ class TwoPhaseSearch:
             if left := self._left(open_, coming.slots, outcome.slots):
                 await self._remote.cover(left, question, by, avoid, shown_at, coming)
             note_answers(outcome, coming)
+            self._replied = {peer for peer, _, _ in coming.answers} or self._replied
             self._hit_audit.offer(coming, asked.query, ask)
             if outcome.is_guess and not await self._is_proved(asked, outcome, asked_for, until, avoid, shown_at):
                 open_ = self._ready(outcome.answered, outcome)

@@ -87,7 +87,8 @@ async def test_whatever_came_or_went_since_is_found_and_scored_by_what_is_there_
 async def test_who_is_new_is_asked_for_its_numbers_by_slot(world: World) -> None:
     node = world.nodes[0]
     await asked(world, node)
-    node.searcher.audit.sampling.forget(world.nodes[1].id)
+    for peer in world.nodes:
+        node.searcher.audit.sampling.forget(peer.id)
     assert (await asked(world, node))["AskStatistics"]
 
 
