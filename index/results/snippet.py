@@ -4,24 +4,23 @@ Pure: text in, text and offsets out. White space is closed up; an ellipsis stand
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from heapq import merge
 from itertools import islice
 
 from index.query.leaf import Leaf, forms_of
+from index.results.first_letters import pieces_with, places_of, plain
 from index.text.analyzer import is_unspaced, simplified, terms, tokens
-from index.text.folding import LetterTable
 from index.text.scripts import BETWEEN_RUNS, ODD_RUN
-from index.text.stem_classes import ENGLISH
+from index.text.stem_classes import CLASSES, ENGLISH
 
 LOOKED_CHARS = 60_000  # of a body: what stands later is rarely what a page is about
 MAX_MARKS = 400  # places that are compared
-MAX_PLACES = 1000  # of each beginning of a term
 PREFIX, ENDING = 3, 3  # letters of a term that are looked for first, at least; all but so many of a long one
 MAX_WORD = 40  # characters; longer ones do not come again
+MAX_PIECES = 1 << 14  # of one class: a page repeats its words, and pages repeat each other's
 MAX_LINES = 400  # before a passage, among which its heading is looked for
 MAX_HEADING_CHARS = 120
 _SIGNS = " ¶#"  # of links to the heading itself
@@ -30,32 +29,11 @@ _OTHER_SCRIPTS = "\u0530"  # before it are Latin, Greek and Cyrillic letters: st
 _EDGE = 24  # characters before the first highlight of a window that begins inside a sentence
 _SENTENCE_END = re.compile(r"[.!?][\"')\u201d\u2019]*(?=\s)|[\u3002\uff01\uff1f]\u201d?|\n")
 _AT_END = re.compile(r"[.!?\u3002\uff01\uff1f][\"')\u201d\u2019]*\s*$|\n\s*$")
+_ONE_WORD = re.compile("[(\"]?([A-Za-z]{1,40})[,;:.)?!\"]*")  # a token alone
 _NO_PROSE = re.compile(r"[{}()\[\];=<>|\\/_$#*\n\t]")
 _PROSE_SHARE = 0.05  # of a window's characters at most are such, where it is sentences and not a menu or code
 
 Mark = tuple[int, int, str]  # from where to where a wanted term stands, and which
-
-
-def _bases() -> dict[int, str]:
-    """Letters with diacritics, each with the first one that it is folded to."""
-    codes = (*range(0xAA, 0x600), *range(0x1E00, 0x2000))
-    plain = {code: unicodedata.normalize("NFD", chr(code))[0] for code in codes if chr(code).isalpha()}
-    return {code: base for code, base in plain.items() if ord(base) != code} | {ord("\u00df"): "s"}
-
-
-_BASES = _bases()
-_ACCENTED = re.compile(f"[{''.join(map(chr, _BASES))}]")
-_ODD_CASES = ("\u0130", "\u03a3")  # in lower case they are two letters, or one that depends on what follows
-
-
-@cache  # made for the first snippet, not at the start: it takes a tenth of a second of a slow machine
-def _lower_bases() -> LetterTable:
-    """Letters of 16 bits, each with that in lower case and without diacritics which stands for it."""
-    codes = (code for code in range(1 << 16) if not 0xD800 <= code < 0xE000 and chr(code) not in _ODD_CASES)
-    letters = "".join(map(chr, codes))
-    pairs = zip(letters, letters.lower(), strict=True)
-    changed = ((ord(each), low) for each, low in pairs if each != low or ord(low) in _BASES)
-    return LetterTable({code: ord(_BASES.get(ord(low), low)) for code, low in changed})
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +71,9 @@ def _cut_out(body: str, wanted: frozenset[str], chars: int, stem_class: int) -> 
         found = merge(_run_marks(looked, runs), in_words) if runs else in_words
         marks = list(islice(found, MAX_MARKS))
     # Other scripts are folded in more ways, and an irregular form may begin otherwise than its stem.
-    is_sure = not words and not ODD_RUN.search(looked)
-    if not marks and not is_sure and not wanted.isdisjoint(terms(looked, stem_class=stem_class)):
-        marks = list(islice(_marks_of(looked, wanted, stem_class), MAX_MARKS))
+    if not marks and (words or ODD_RUN.search(looked)):
+        if not wanted.isdisjoint(terms(looked, stem_class=stem_class)):
+            marks = list(islice(_marks_of(looked, wanted, stem_class), MAX_MARKS))
     start, end = _widen(body, _best_start(body, marks, chars), chars)
     inside = [(a, b) for a, b, _ in marks if a >= start and b <= end]
     return _close_up(body, start, end, _join(inside))
@@ -108,82 +86,68 @@ def _sorted_out(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str],
     words = wanted - runs
     if any(term[0] >= _OTHER_SCRIPTS for term in words):
         return runs, words, None
-    return runs, words, frozenset(_plain(term)[: max(PREFIX, len(term) - ENDING)] for term in words)
+    return runs, words, frozenset(plain(term)[: max(PREFIX, len(term) - ENDING)] for term in words)
 
 
 def _run_marks(text: str, wanted: frozenset[str]) -> list[Mark]:
     """Wanted pairs of characters with their places, and characters that stand alone: nearly always they stand in a
     text as they are."""
-    plain = simplified(text)
-    found = ((place, place + len(term), term) for term in wanted for place in _places(plain, (term,)))
-    return sorted(mark for mark in found if len(mark[2]) > 1 or not _is_inside_run(plain, mark[0]))
+    text = simplified(text)
+    found = ((place, place + len(term), term) for term in wanted for place in places_of(text, (term,)))
+    return sorted(mark for mark in found if len(mark[2]) > 1 or not _is_inside_run(text, mark[0]))
 
 
 def _is_inside_run(text: str, place: int) -> bool:
     return is_unspaced(text[place - 1 : place]) or is_unspaced(text[place + 1 : place + 2])
 
 
-def _word_marks(text: str, wanted: frozenset[str], beginnings: frozenset[str], stem_class: int) -> Iterator[Mark]:
-    """Wanted words with their places. Only what holds the first letters of one is cut into terms."""
-    if not wanted:
-        return
-    done, text = 0, text.replace("\n", " ").replace("\t", " ")
-    for place in _places(_plain(text), beginnings):
-        if place < done:
-            continue
-        begin = text.rfind(" ", done, place) + 1 or done
-        end = text.find(" ", place)
-        piece = text[begin:] if end < 0 else text[begin:end]
-        done = begin + len(piece) + 1
+def _word_marks(text: str, wanted: frozenset[str], beginnings: frozenset[str], stem_class: int) -> list[Mark]:
+    """The first MAX_MARKS wanted words or more, with their places."""
+    marks: list[Mark] = []
+    known, is_other = _terms_by_piece[stem_class], wanted.isdisjoint
+    for begin, piece in pieces_with(text, beginnings):
         if len(piece) <= MAX_WORD:
-            if wanted.isdisjoint(_terms_in(piece, stem_class)):
+            if is_other(known[piece]):
                 continue
             for start, stop, term in _in_word(piece, stem_class):
                 if term in wanted:
-                    yield begin + start, begin + stop, term
+                    marks.append((begin + start, begin + stop, term))
         else:
             for part in BETWEEN_RUNS.finditer(piece):
-                for start, stop, term in _marks_of(part[0], wanted, stem_class):
-                    yield begin + part.start() + start, begin + part.start() + stop, term
+                inside, at = islice(_marks_of(part[0], wanted, stem_class), MAX_MARKS), begin + part.start()
+                marks += [(at + start, at + stop, term) for start, stop, term in inside]
+        if len(marks) >= MAX_MARKS:
+            break
+    return marks
 
 
-@lru_cache(1 << 14)  # of all queries together: a page repeats its words, and pages repeat each other's
-def _terms_in(word: str, stem_class: int) -> tuple[str, ...]:
-    return tuple(terms(word, stem_class=stem_class))
+class _TermsByPiece(dict[str, Sequence[str]]):
+    """The terms of each short piece of text that was looked up, in one stem class."""
+
+    def __init__(self, stem_class: int) -> None:
+        super().__init__()
+        self._stem_class = stem_class
+
+    def __missing__(self, piece: str) -> Sequence[str]:
+        if len(self) >= MAX_PIECES:
+            self.clear()
+        self[piece] = found = terms(piece, stem_class=self._stem_class)
+        return found
+
+
+_terms_by_piece = [_TermsByPiece(number) for number in range(len(CLASSES))]
 
 
 @lru_cache(1 << 12)  # of those that are wanted: most that begin as a wanted word are another
 def _in_word(word: str, stem_class: int) -> tuple[Mark, ...]:
+    if alone := _ONE_WORD.fullmatch(word):
+        return ((*alone.span(1), terms(word, stem_class=stem_class)[0]),)
     return tuple(_marks_of(word, None, stem_class))
 
 
 def _marks_of(piece: str, wanted: frozenset[str] | None, stem_class: int) -> Iterator[Mark]:
     for token in tokens(piece, LOOKED_CHARS, wanted, stem_class):
         yield token.start, token.end, token.term
-
-
-def _places(low: str, prefixes: Iterable[str]) -> list[int]:
-    places: list[int] = []
-    for prefix in prefixes:
-        at = low.find(prefix)
-        for _ in range(MAX_PLACES):
-            if at < 0:
-                break
-            places.append(at)
-            at = low.find(prefix, at + len(prefix))
-    return sorted(places)
-
-
-def _plain(text: str) -> str:
-    """The text in lower case and without diacritics, letter by letter, so that places stay."""
-    if text.isascii():
-        return text.lower()
-    if not any(map(text.__contains__, _ODD_CASES)) and (found := _lower_bases().of(text)) is not None:
-        return found
-    low = text.lower()
-    if len(low) != len(text):
-        return low
-    return _ACCENTED.sub(lambda found: _BASES[ord(found[0])], low)
 
 
 def _best_start(body: str, marks: Sequence[Mark], chars: int) -> int:
