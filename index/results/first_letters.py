@@ -24,7 +24,7 @@ def pieces_with(text: str, beginnings: frozenset[str]) -> Sequence[Piece]:
     """Return the pieces of a text between spaces that hold any of these first letters of words, with their places."""
     found = None
     if text_leaf.leaf and (written := _written(beginnings)):
-        found = text_leaf.leaf.pieces_with(text, lower_bases().table, written, MAX_PLACES)
+        found = text_leaf.leaf.pieces_with(text, _table(), written, MAX_PLACES)
     return sought_pieces(text, beginnings) if found is None else found
 
 
@@ -57,7 +57,7 @@ def plain(text: str) -> str:
     """Return a text in lower case and without diacritics, letter by letter, so that places stay."""
     if text.isascii():
         return text.lower()
-    if not any(map(text.__contains__, _ODD_CASES)) and (found := lower_bases().of(text)) is not None:
+    if not any(map(text.__contains__, _ODD_CASES)) and (found := _lower_bases().of(text)) is not None:
         return found
     low = text.lower()
     if len(low) != len(text):
@@ -66,13 +66,18 @@ def plain(text: str) -> str:
 
 
 @cache  # made for the first snippet, not at the start: it takes a tenth of a second of a slow machine
-def lower_bases() -> LetterTable:
-    """Return letters of 16 bits, each with that in lower case and without diacritics which stands for it."""
+def _lower_bases() -> LetterTable:
+    """Letters of 16 bits, each with that in lower case and without diacritics which stands for it."""
     codes = (code for code in range(1 << 16) if not 0xD800 <= code < 0xE000 and chr(code) not in _ODD_CASES)
     letters = "".join(map(chr, codes))
     pairs = zip(letters, letters.lower(), strict=True)
     changed = ((ord(each), low) for each, low in pairs if each != low or ord(low) in _BASES)
     return LetterTable({code: ord(_BASES.get(ord(low), low)) for code, low in changed})
+
+
+@cache
+def _table() -> bytes:
+    return _lower_bases().as_bytes()
 
 
 @lru_cache(1 << 6)  # the results of a query share them

@@ -12,6 +12,7 @@ from itertools import islice
 
 from index.query.leaf import Leaf, forms_of
 from index.results.first_letters import pieces_with, places_of, plain
+from index.text import text_leaf
 from index.text.analyzer import is_unspaced, simplified, terms, tokens
 from index.text.scripts import BETWEEN_RUNS, ODD_RUN
 from index.text.stem_classes import CLASSES, ENGLISH
@@ -26,12 +27,12 @@ MAX_HEADING_CHARS = 120
 _SIGNS = " ¶#"  # of links to the heading itself
 _SPACE = re.compile(r"\s+")
 _OTHER_SCRIPTS = "\u0530"  # before it are Latin, Greek and Cyrillic letters: stems begin as their words do
-_EDGE = 24  # characters before the first highlight of a window that begins inside a sentence
+EDGE = 24  # characters before the first highlight of a window that begins inside a sentence
 _SENTENCE_END = re.compile(r"[.!?][\"')\u201d\u2019]*(?=\s)|[\u3002\uff01\uff1f]\u201d?|\n")
 _AT_END = re.compile(r"[.!?\u3002\uff01\uff1f][\"')\u201d\u2019]*\s*$|\n\s*$")
 _ONE_WORD = re.compile("[(\"]?([A-Za-z]{1,40})[,;:.)?!\"]*")  # a token alone
 _NO_PROSE = re.compile(r"[{}()\[\];=<>|\\/_$#*\n\t]")
-_PROSE_SHARE = 0.05  # of a window's characters at most are such, where it is sentences and not a menu or code
+PROSE_SHARE = 0.05  # of a window's characters at most are such, where it is sentences and not a menu or code
 
 Mark = tuple[int, int, str]  # from where to where a wanted term stands, and which
 
@@ -74,7 +75,7 @@ def _cut_out(body: str, wanted: frozenset[str], chars: int, stem_class: int) -> 
     if not marks and (words or ODD_RUN.search(looked)):
         if not wanted.isdisjoint(terms(looked, stem_class=stem_class)):
             marks = list(islice(_marks_of(looked, wanted, stem_class), MAX_MARKS))
-    start, end = _widen(body, _best_start(body, marks, chars), chars)
+    start, end = _widen(body, _begin(body, _best_mark(body, marks, chars), chars), chars)
     inside = [(a, b) for a, b, _ in marks if a >= start and b <= end]
     return _close_up(body, start, end, _join(inside))
 
@@ -150,11 +151,20 @@ def _marks_of(piece: str, wanted: frozenset[str] | None, stem_class: int) -> Ite
         yield token.start, token.end, token.term
 
 
-def _best_start(body: str, marks: Sequence[Mark], chars: int) -> int:
+def _best_mark(body: str, marks: list[Mark], chars: int) -> int:
+    if text_leaf.leaf is None:
+        return best_mark(body, marks, chars)
+    found: int = text_leaf.leaf.best_mark(body[: LOOKED_CHARS + chars], marks, chars, EDGE, PROSE_SHARE)
+    return found
+
+
+def best_mark(body: str, marks: Sequence[Mark], chars: int) -> int:
+    """Return where the mark begins with which the best window does, 0 where there is none; done without the compiled
+    leaf, as the definition of what that gives."""
     best, best_start, last, different, total = (0, 0), 0, 0, 0, 0
     inside: dict[str, int] = {}
     for start, _, term in marks:
-        begin = max(start - _EDGE, 0)
+        begin = max(start - EDGE, 0)
         while last < len(marks) and marks[last][1] <= begin + chars:
             met = marks[last][2]
             different += not inside.get(met)
@@ -166,7 +176,7 @@ def _best_start(body: str, marks: Sequence[Mark], chars: int) -> int:
                 best, best_start = value, start
         inside[term] = inside.get(term, 0) - 1  # the next window begins after this mark
         different, total = different - (not inside[term]), total - 1
-    return _begin(body, best_start, chars)
+    return best_start
 
 
 def _begin(body: str, start: int, chars: int) -> int:
@@ -176,21 +186,21 @@ def _begin(body: str, start: int, chars: int) -> int:
     sentence = ends[-1] if ends else 0
     while sentence < start and body[sentence].isspace():
         sentence += 1
-    return sentence if ends or earliest == 0 else max(start - _EDGE, 0)
+    return sentence if ends or earliest == 0 else max(start - EDGE, 0)
 
 
 def _is_prose(piece: str) -> bool:
-    return len(_NO_PROSE.findall(piece)) <= _PROSE_SHARE * len(piece)
+    return len(_NO_PROSE.findall(piece)) <= PROSE_SHARE * len(piece)
 
 
 def _widen(body: str, start: int, chars: int) -> tuple[int, int]:
     """The window moved to borders of sentences, or else of words, where they are near."""
     end = min(start + chars, len(body))
-    if start > 0 and not body[start - 1].isspace() and (space := _SPACE.search(body, start, start + _EDGE)):
+    if start > 0 and not body[start - 1].isspace() and (space := _SPACE.search(body, start, start + EDGE)):
         start = space.end()
     if end < len(body):
         ends = [found.end() for found in _SENTENCE_END.finditer(body, start + chars // 2, end + 1)]
-        end = ends[-1] if ends and ends[-1] <= end else _last_space(body, end - _EDGE, end) or end
+        end = ends[-1] if ends and ends[-1] <= end else _last_space(body, end - EDGE, end) or end
     return start, end
 
 
@@ -223,7 +233,7 @@ def _close_up(body: str, start: int, end: int, marks: Sequence[tuple[int, int]])
 
 
 def _is_between_sentences(body: str, at: int) -> bool:
-    return at in (0, len(body)) or body[at] == "\n" or _AT_END.search(body, max(at - _EDGE, 0), at) is not None
+    return at in (0, len(body)) or body[at] == "\n" or _AT_END.search(body, max(at - EDGE, 0), at) is not None
 
 
 def _single_spaced(piece: str) -> str:

@@ -100,7 +100,7 @@ static int list_pieces(Search *search, PyObject *list, PyObject *text)
 {
     size_t done = 0;
     for (size_t place = 0; place < search->size; place++) {
-        if (!is_place(search, place) || place < done)
+        if (!*group_of(search, search->plain + place) || !is_place(search, place) || place < done)
             continue;
         size_t begin = place, end = place;
         while (begin > done && search->codes[begin - 1] != ' ')
