@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 
-from index.text import text_leaf
 from index.text.folding import LetterTable
+from index.text.text_leaf import TextLeaf
 
 MAX_PLACES = 1000  # of each beginning of a term
 _ODD_CASES = ("\u0130", "\u03a3")  # in lower case they are two letters, or one that depends on what follows
@@ -20,11 +20,11 @@ _CODEC = f"utf-16-{sys.byteorder[0]}e"
 Piece = tuple[int, str]  # where it begins, and itself
 
 
-def pieces_with(text: str, beginnings: frozenset[str]) -> Sequence[Piece]:
+def pieces_with(text: str, beginnings: frozenset[str], compiled: TextLeaf | None) -> Sequence[Piece]:
     """Return the pieces of a text between spaces that hold any of these first letters of words, with their places."""
     found = None
-    if text_leaf.leaf and (written := _written(beginnings)):
-        found = text_leaf.leaf.pieces_with(text, _table(), written, MAX_PLACES)
+    if compiled and (written := _written(beginnings)):
+        found = compiled.pieces_with(text, _table(), written, MAX_PLACES)
     return sought_pieces(text, beginnings) if found is None else found
 
 

@@ -30,7 +30,7 @@ _OTHER_SCRIPTS = "\u0530"  # before it are Latin, Greek and Cyrillic letters: st
 EDGE = 24  # characters before the first highlight of a window that begins inside a sentence
 _SENTENCE_END = re.compile(r"[.!?][\"')\u201d\u2019]*(?=\s)|[\u3002\uff01\uff1f]\u201d?|\n")
 _AT_END = re.compile(r"[.!?\u3002\uff01\uff1f][\"')\u201d\u2019]*\s*$|\n\s*$")
-_ONE_WORD = re.compile("[(\"]?([A-Za-z]{1,40})[,;:.)?!\"]*")  # a token alone
+_ONE_WORD = re.compile("[(\\[{<\"\u00ab\u201c\u201e/*=]*([A-Za-z]{1,40})[)\\]}>\"\u00bb\u201c\u201d\u00b6/*=,;:!?.]*")  # a token alone
 _NO_PROSE = re.compile(r"[{}()\[\];=<>|\\/_$#*\n\t]")
 PROSE_SHARE = 0.05  # of a window's characters at most are such, where it is sentences and not a menu or code
 
@@ -72,9 +72,9 @@ def _cut_out(body: str, wanted: frozenset[str], chars: int, stem_class: int) -> 
         found = merge(_run_marks(looked, runs), in_words) if runs else in_words
         marks = list(islice(found, MAX_MARKS))
     # Other scripts are folded in more ways, and an irregular form may begin otherwise than its stem.
-    if not marks and (words or ODD_RUN.search(looked)):
-        if not wanted.isdisjoint(terms(looked, stem_class=stem_class)):
-            marks = list(islice(_marks_of(looked, wanted, stem_class), MAX_MARKS))
+    may_differ = not marks and (words or ODD_RUN.search(looked))
+    if may_differ and not wanted.isdisjoint(terms(looked, stem_class=stem_class)):
+        marks = list(islice(_marks_of(looked, wanted, stem_class), MAX_MARKS))
     start, end = _widen(body, _begin(body, _best_mark(body, marks, chars), chars), chars)
     inside = [(a, b) for a, b, _ in marks if a >= start and b <= end]
     return _close_up(body, start, end, _join(inside))
@@ -106,7 +106,7 @@ def _word_marks(text: str, wanted: frozenset[str], beginnings: frozenset[str], s
     """The first MAX_MARKS wanted words or more, with their places."""
     marks: list[Mark] = []
     known, is_other = _terms_by_piece[stem_class], wanted.isdisjoint
-    for begin, piece in pieces_with(text, beginnings):
+    for begin, piece in pieces_with(text, beginnings, text_leaf.leaf):
         if len(piece) <= MAX_WORD:
             if is_other(known[piece]):
                 continue

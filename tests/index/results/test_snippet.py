@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index.query.parser import parse_query
-from index.results.snippet import _plain, _single_spaced, heading_above, make_snippet, terms_of
+from index.results.first_letters import plain
+from index.results.snippet import _single_spaced, heading_above, make_snippet, terms_of
 from index.text.analyzer import terms
 from index.text.stem_classes import ENGLISH
 
@@ -114,10 +115,10 @@ def test_letters_are_compared_without_diacritics_and_cases_one_by_one() -> None:
     letters = [chr(code) for code in range(1 << 16) if not 0xD800 <= code < 0xE000]
     for start in range(0, len(letters), 997):
         piece = "".join(letters[start : start + 997])
-        slowly = _plain(f"{piece}\U0001f600")  # a letter of more than 16 bits, so no table is used
-        assert slowly[:-1] == _plain(piece) or "\u0130" in piece
-    assert _plain("ÀÉ Straße ΣΑΣ") == "ae strase σας"
-    assert _plain("İX") == "i\u0307x"
+        slowly = plain(f"{piece}\U0001f600")  # a letter of more than 16 bits, so no table is used
+        assert slowly[:-1] == plain(piece) or "\u0130" in piece
+    assert plain("ÀÉ Straße ΣΑΣ") == "ae strase σας"
+    assert plain("İX") == "i\u0307x"
 
 
 def test_white_space_is_closed_up() -> None:
