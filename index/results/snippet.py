@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from heapq import merge
 from itertools import islice
 
 from index.query.leaf import Leaf, forms_of
@@ -68,9 +67,8 @@ def _cut_out(body: str, wanted: frozenset[str], chars: int, stem_class: int) -> 
     looked, (runs, words, beginnings) = body[:LOOKED_CHARS], _sorted_out(wanted)
     marks: list[Mark] = []
     if beginnings is not None:
-        in_words = _word_marks(looked, words, beginnings, stem_class)
-        found = merge(_run_marks(looked, runs), in_words) if runs else in_words
-        marks = list(islice(found, MAX_MARKS))
+        found = _word_marks(looked, words, beginnings, stem_class)
+        marks = (sorted(_run_marks(looked, runs) + found) if runs else found)[:MAX_MARKS]
     # Other scripts are folded in more ways, and an irregular form may begin otherwise than its stem.
     may_differ = not marks and (words or ODD_RUN.search(looked))
     if may_differ and not wanted.isdisjoint(terms(looked, stem_class=stem_class)):
@@ -95,7 +93,7 @@ def _run_marks(text: str, wanted: frozenset[str]) -> list[Mark]:
     text as they are."""
     text = simplified(text)
     found = ((place, place + len(term), term) for term in wanted for place in places_of(text, (term,)))
-    return sorted(mark for mark in found if len(mark[2]) > 1 or not _is_inside_run(text, mark[0]))
+    return [mark for mark in found if len(mark[2]) > 1 or not _is_inside_run(text, mark[0])]
 
 
 def _is_inside_run(text: str, place: int) -> bool:
@@ -219,16 +217,20 @@ def _join(marks: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _close_up(body: str, start: int, end: int, marks: Sequence[tuple[int, int]]) -> Snippet:
-    text = "" if _is_between_sentences(body, start) else "…"
-    highlights = []
-    at = start
-    for a, b in marks:
-        text += _single_spaced(body[at:a])
-        piece = _single_spaced(body[a:b])
-        highlights.append((len(text), len(text) + len(piece)))
-        text += piece
-        at = b
-    text += _single_spaced(body[at:end])
+    text, whole = "" if _is_between_sentences(body, start) else "…", _single_spaced(body[start:end])
+    if len(whole) == end - start:  # mostly: all stretches are one character, so that places stay
+        moved = len(text) - start
+        highlights = [(a + moved, b + moved) for a, b in marks]
+        text += whole
+    else:
+        highlights, at = [], start
+        for a, b in marks:
+            text += _single_spaced(body[at:a])
+            piece = _single_spaced(body[a:b])
+            highlights.append((len(text), len(text) + len(piece)))
+            text += piece
+            at = b
+        text += _single_spaced(body[at:end])
     return Snippet(text.rstrip() + ("" if _is_between_sentences(body, end) else "…"), tuple(highlights), start)
 
 
