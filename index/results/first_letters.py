@@ -22,7 +22,7 @@ Piece = tuple[int, str]  # where it begins, and itself
 
 def pieces_with(text: str, beginnings: frozenset[str], compiled: TextLeaf | None) -> Sequence[Piece]:
     """Return the pieces of a text between spaces that hold any of these first letters of words, with their places."""
-    found = None
+    found: Sequence[Piece] | None = None if beginnings else ()
     if compiled and (written := _written(beginnings)):
         found = compiled.pieces_with(text, _table(), written, MAX_PLACES)
     return sought_pieces(text, beginnings) if found is None else found

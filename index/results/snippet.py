@@ -14,13 +14,12 @@ from index.results.first_letters import pieces_with, places_of, plain
 from index.text import text_leaf
 from index.text.analyzer import is_unspaced, simplified, terms, tokens
 from index.text.scripts import BETWEEN_RUNS, ODD_RUN
-from index.text.stem_classes import CLASSES, ENGLISH
+from index.text.stem_classes import ENGLISH
 
 LOOKED_CHARS = 60_000  # of a body: what stands later is rarely what a page is about
 MAX_MARKS = 400  # places that are compared
 PREFIX, ENDING = 3, 3  # letters of a term that are looked for first, at least; all but so many of a long one
 MAX_WORD = 40  # characters; longer ones do not come again
-MAX_PIECES = 1 << 14  # of one class: a page repeats its words, and pages repeat each other's
 MAX_LINES = 400  # before a passage, among which its heading is looked for
 MAX_HEADING_CHARS = 120
 _SIGNS = " ¶#"  # of links to the heading itself
@@ -29,7 +28,9 @@ _OTHER_SCRIPTS = "\u0530"  # before it are Latin, Greek and Cyrillic letters: st
 EDGE = 24  # characters before the first highlight of a window that begins inside a sentence
 _SENTENCE_END = re.compile(r"[.!?][\"')\u201d\u2019]*(?=\s)|[\u3002\uff01\uff1f]\u201d?|\n")
 _AT_END = re.compile(r"[.!?\u3002\uff01\uff1f][\"')\u201d\u2019]*\s*$|\n\s*$")
-_ONE_WORD = re.compile("[(\\[{<\"\u00ab\u201c\u201e/*=]*([A-Za-z]{1,40})[)\\]}>\"\u00bb\u201c\u201d\u00b6/*=,;:!?.]*")  # a token alone
+_BEFORE = r"(\[{<\"\u00ab\u201c\u201e/*="  # signs before a word and behind it that belong to none
+_AFTER = r")\]}>\"\u00bb\u201c\u201d\u00b6/*=,;:!?."
+_ONE_WORD = re.compile(f"[{_BEFORE}]*([A-Za-z]{{1,40}})[{_AFTER}]*")
 _NO_PROSE = re.compile(r"[{}()\[\];=<>|\\/_$#*\n\t]")
 PROSE_SHARE = 0.05  # of a window's characters at most are such, where it is sentences and not a menu or code
 
@@ -103,10 +104,9 @@ def _is_inside_run(text: str, place: int) -> bool:
 def _word_marks(text: str, wanted: frozenset[str], beginnings: frozenset[str], stem_class: int) -> list[Mark]:
     """The first MAX_MARKS wanted words or more, with their places."""
     marks: list[Mark] = []
-    known, is_other = _terms_by_piece[stem_class], wanted.isdisjoint
     for begin, piece in pieces_with(text, beginnings, text_leaf.leaf):
         if len(piece) <= MAX_WORD:
-            if is_other(known[piece]):
+            if wanted.isdisjoint(_terms_in(piece, stem_class)):
                 continue
             for start, stop, term in _in_word(piece, stem_class):
                 if term in wanted:
@@ -120,21 +120,9 @@ def _word_marks(text: str, wanted: frozenset[str], beginnings: frozenset[str], s
     return marks
 
 
-class _TermsByPiece(dict[str, Sequence[str]]):
-    """The terms of each short piece of text that was looked up, in one stem class."""
-
-    def __init__(self, stem_class: int) -> None:
-        super().__init__()
-        self._stem_class = stem_class
-
-    def __missing__(self, piece: str) -> Sequence[str]:
-        if len(self) >= MAX_PIECES:
-            self.clear()
-        self[piece] = found = terms(piece, stem_class=self._stem_class)
-        return found
-
-
-_terms_by_piece = [_TermsByPiece(number) for number in range(len(CLASSES))]
+@lru_cache(1 << 14)  # of all queries together: a page repeats its words, and pages repeat each other's
+def _terms_in(word: str, stem_class: int) -> tuple[str, ...]:
+    return tuple(terms(word, stem_class=stem_class))
 
 
 @lru_cache(1 << 12)  # of those that are wanted: most that begin as a wanted word are another
