@@ -6,7 +6,7 @@ Pure: the compiled leaf does what `sought_pieces` does, where it was built.
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from index.text.folding import LetterTable
@@ -20,9 +20,9 @@ _CODEC = f"utf-16-{sys.byteorder[0]}e"
 Piece = tuple[int, str]  # where it begins, and itself
 
 
-def pieces_with(text: str, beginnings: frozenset[str], compiled: TextLeaf | None) -> Sequence[Piece]:
+def pieces_with(text: str, beginnings: frozenset[str], compiled: TextLeaf | None) -> list[Piece]:
     """Return the pieces of a text between spaces that hold any of these first letters of words, with their places."""
-    found: Sequence[Piece] | None = None if beginnings else ()
+    found: list[Piece] | None = None if beginnings else []
     if compiled and (written := _written(beginnings)):
         found = compiled.pieces_with(text, _table(), written, MAX_PLACES)
     return sought_pieces(text, beginnings) if found is None else found
