@@ -92,8 +92,8 @@ class CachedAnswer:
     def __init__(self) -> None:
         self._answers = AnswerCache()
 
-    async def search(self, question: SearchRequest) -> Json:
-        """Return the one answer, by way of the cache."""
+    async def search(self, question: SearchRequest, caller: str) -> Json:
+        """Return the one answer, by way of the cache, to any caller."""
         now = time.monotonic()
         answer = self._answers.get(question, now, 1)
         if answer is None:

@@ -25,6 +25,7 @@ GROUPS = {
     "index/results": SLOTS,
     "index/results/answer_checks.py": SHOWN,
     "index/results/near_copies.py": SHOWN,
+    "index/results/first_letters.py": SNIPPETS,
     "index/results/snippet.py": SNIPPETS,
     "store": SHOWN,
     "crawl": SHOWN,

@@ -74,6 +74,10 @@ class LetterTable:
         self._table = np.arange(_CODES, dtype="<u2")
         self._table[list(letters)] = list(letters.values())
 
+    def as_bytes(self) -> bytes:
+        """Return the table as the compiled leaf reads it."""
+        return self._table.astype(np.uint16).tobytes()
+
     def of(self, text: str) -> str | None:
         """Return the text by this table, None where it holds a letter of more than 16 bits, or half of one."""
         codes = np.frombuffer(text.encode(_CODEC, "surrogatepass"), "<u2")

@@ -51,6 +51,8 @@ class TextLeaf:
         self.tables_of = module.tables_of  # see forward_index.py
         self.columns_of = module.columns_of  # see sketch.py
         self.measure_leaves = module.measure_leaves  # see top_hits.py
+        self.pieces_with = module.pieces_with  # see index/results/first_letters.py
+        self.best_mark = module.best_mark  # see snippet.py
         self.sift_chunks = module.sift_chunks  # see surfaces.py
         self.written_lines = module.written_lines  # see tantivy_documents.py
 

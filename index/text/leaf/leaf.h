@@ -151,12 +151,14 @@ static inline uint16_t next_letter(const Cutter *self, const char *text, size_t 
     return letter_of(self, next_code(text, size, place));
 }
 
-/* cutter.c, forward.c, lines.c, measure.c, words.c, characters.c: what the module and its Cutter offer. */
+/* cutter.c, forward.c, lines.c, measure.c, words.c, pieces.c, window.c, characters.c: what the module and its Cutter offer. */
 int add_cutter(PyObject *module);
 PyObject *make_tables(PyObject *module, PyObject *arguments);
 PyObject *make_sketch(PyObject *module, PyObject *arguments);
 PyObject *write_lines(PyObject *module, PyObject *arguments);
 PyObject *measure_leaves(PyObject *module, PyObject *arguments);
+PyObject *find_pieces(PyObject *module, PyObject *arguments);
+PyObject *find_window(PyObject *module, PyObject *arguments);
 PyObject *find_words(PyObject *module, PyObject *arguments);
 PyObject *find_characters(Cutter *self, PyObject *arguments);
 

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index.query.parser import parse_query
-from index.results.snippet import _plain, _single_spaced, heading_above, make_snippet, terms_of
-from index.text.analyzer import terms
+from index.results.first_letters import plain
+from index.results.snippet import _in_word, _single_spaced, heading_above, make_snippet, terms_of
+from index.text.analyzer import terms, tokens
 from index.text.stem_classes import ENGLISH
 
 FILLER = "lorem ipsum dolor sit amet " * 40
@@ -114,10 +115,17 @@ def test_letters_are_compared_without_diacritics_and_cases_one_by_one() -> None:
     letters = [chr(code) for code in range(1 << 16) if not 0xD800 <= code < 0xE000]
     for start in range(0, len(letters), 997):
         piece = "".join(letters[start : start + 997])
-        slowly = _plain(f"{piece}\U0001f600")  # a letter of more than 16 bits, so no table is used
-        assert slowly[:-1] == _plain(piece) or "\u0130" in piece
-    assert _plain("ÀÉ Straße ΣΑΣ") == "ae strase σας"
-    assert _plain("İX") == "i\u0307x"
+        slowly = plain(f"{piece}\U0001f600")  # a letter of more than 16 bits, so no table is used
+        assert slowly[:-1] == plain(piece) or "\u0130" in piece
+    assert plain("ÀÉ Straße ΣΑΣ") == "ae strase σας"
+    assert plain("İX") == "i\u0307x"
+
+
+@pytest.mark.parametrize("word", ["net", "C", "f", "Running", "UTF", "x" * 41, "re"])
+def test_a_word_among_signs_stands_where_the_analyzer_finds_it(word: str) -> None:
+    signs = ["", *"([{<\"«“„/*=)]}>»”¶,;:!?.'-_+#é8漢", ".)", "++", "#)", ".¶"]
+    for piece in (f"{before}{word}{after}" for before in signs for after in signs):
+        assert _in_word(piece, ENGLISH) == tuple((each.start, each.end, each.term) for each in tokens(piece)), piece
 
 
 def test_white_space_is_closed_up() -> None:

@@ -15,6 +15,8 @@ import numpy as np
 
 from index.engine.tantivy_documents import BOILERPLATE, PAIRS_OF, TEXT, written_lines
 from index.query.parser import parse_query
+from index.results.first_letters import pieces_with, plain, sought_pieces
+from index.results.snippet import EDGE, PROSE_SHARE, best_mark
 from index.shard.top_hits import LeafFinder
 from index.text import text_leaf
 from index.text.analyzer import JOINERS
@@ -138,6 +140,20 @@ def differences(leaf: TextLeaf, lines: Sequence[str], limits: Limits, stem_class
     spaced = spaced_letters(lines)
     if leaf.sift_chunks(spaced, MIN_CHARS, MAX_CHARS) != sift_chunks(spaced, MIN_CHARS, MAX_CHARS):
         yield "sift_chunks"
+    yield from unlike_snippets(leaf, "\n".join(lines), [*vocabulary[:3], *vocabulary[-2:]])
+
+
+def unlike_snippets(leaf: TextLeaf, body: str, words: Sequence[str]) -> Iterator[str]:
+    """Say which steps of a snippet the leaf does otherwise than Python."""
+    for letters in (1, 3):
+        beginnings = frozenset(plain(word)[:letters] for word in words)
+        pieces = sought_pieces(body, beginnings)
+        if pieces_with(body, beginnings, leaf) != pieces:
+            yield "pieces_with"
+        marks = [(begin, begin + len(piece), piece) for begin, piece in pieces]
+        for chars in (5, 220):
+            if leaf.best_mark(body, marks, chars, EDGE, PROSE_SHARE) != best_mark(body, marks, chars):
+                yield "best_mark"
 
 
 def compare(leaf: TextLeaf, rng: random.Random) -> list[str]:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import index.text
 from benchmarks.search.web_pages import read_web
 from index import Text
+from index.results.snippet import make_snippet
 from index.text import text_leaf
 from index.text.analyzer_check import TEXT
 from index.text.field_terms import analyse
@@ -113,7 +114,8 @@ def with_odd_words(page: Text, seed: int) -> Text:
 def all_of(page: Text) -> tuple[object, ...]:
     fields = analyse(page)
     lines = fields.title, fields.headings, fields.url, fields.body, fields.boilerplate
-    return *lines, fields.vocabulary, forward_of(page), words_of(page), tags_of(page), sketch_of(fields)
+    shown = [make_snippet((page.body,), frozenset(fields.vocabulary[start::97]), 220) for start in range(9)]
+    return *lines, fields.vocabulary, forward_of(page), words_of(page), tags_of(page), sketch_of(fields), shown
 
 
 @pytest.mark.prove
