@@ -4,8 +4,12 @@ Pure: values only. The site's fault (`RemoteError`), the asker's (`InputError`) 
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dht import InputError, LocalError, RemoteError
+
+if TYPE_CHECKING:
+    from crawl.fetch.response import Fetched
 
 
 @dataclass(eq=False)
@@ -45,12 +49,28 @@ class UrlFailed(RemoteError):
         return f"{self.url}: {self.reason}"
 
 
+_ANSWERED = ("protocol", "body", "coding")  # the first word of such reasons
+
+
 class FetchFailed(UrlFailed):
     """No usable response came: the connection, the protocol, the coding or the deadline failed."""
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether the host did answer, though in a way that cannot be read: the page is lost, the host is not down."""
+        return self.reason.partition(":")[0] in _ANSWERED
 
 
 class BodyUnreadable(FetchFailed):
     """The host answered, but its body is in a coding that cannot be undone: no use in asking again soon."""
+
+
+@dataclass(eq=False)
+class BodyShort(FetchFailed):
+    """The site closed the connection before the end of the body. `fetched` has what came before: all of the page where
+    the site always miscounts, else it comes when it is asked for again."""
+
+    fetched: "Fetched"
 
 
 class FetchDeclined(FetchFailed):
