@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         FindWay,
         Locate,
         anywhere,
-        looks_like_html,
         nowhere,
     )
     from crawl.fetch.sent_request import SentRequest, read_request, request_fields
@@ -85,7 +84,7 @@ else:
             "crawl.fetch.fetcher": "open_fetcher",
             "crawl.fetch.request_signer": "RequestSigner",
             "crawl.fetch.response": (
-                "BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere looks_like_html nowhere"
+                "BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere nowhere"
             ),
             "crawl.fetch.sent_request": "SentRequest read_request request_fields",
             "crawl.fetch.txt_records": "TxtRecords",
@@ -124,7 +123,7 @@ __all__ = [
     "TokenAnswer", "TokenIssuer", "Trail", "TxtRecords", "UrlSeenTest", "UrlStage", "UrlStatus", "Visit",
     "VisitState", "WaitingSite", "admit_urls", "allowed_depth", "anywhere", "canonical_url", "change_rate",
     "decode_body", "decode_visit", "different_bits", "domain_of", "encode_visit", "forgotten", "gone_page",
-    "hashes_cover", "is_canonical", "kept_headers", "looks_like_html", "nowhere", "open_fetcher", "open_parsers",
+    "hashes_cover", "is_canonical", "kept_headers", "nowhere", "open_fetcher", "open_parsers",
     "parse_task_of", "public_suffixes", "reach", "read_page", "read_request", "refusal_reason", "request_fields",
     "scope_after_redirect", "scope_for", "signature", "span", "unfit", "visit_flaw",
 ]  # fmt: skip

@@ -62,7 +62,13 @@ class FetchFailed(UrlFailed):
 
 
 class BodyUnreadable(FetchFailed):
-    """The host answered, but its body is in a coding that cannot be undone: no use in asking again soon."""
+    """The host answered, but with what cannot be read, such as a body in a broken coding, or redirects without end: no
+    use in asking again soon."""
+
+    @property
+    def has_answered(self) -> bool:
+        """True, whatever the reason."""
+        return True
 
 
 @dataclass(eq=False)

@@ -14,7 +14,7 @@ from crawl.content.link_header import canonical_of, links_of
 from crawl.content.page import Page, ParseResult, Parsers, ParseTask
 from crawl.content.robots_directives import RobotsDirectives, header_directives, unwanted
 from crawl.errors import PageUnreadable
-from crawl.fetch.response import READ_TYPES, Fetched
+from crawl.fetch.response import Fetched
 from crawl.frontier.admission import Trail, allowed_depth
 from crawl.frontier.fetch_task import FetchTask
 from crawl.pipeline.fetch_outcome import FollowUp, forgotten, gone, is_outlived, outcome_of_reading, refused
@@ -32,12 +32,11 @@ MAX_KEPT_HEADER_BYTES = 16_384  # of a page's header fields; what comes after is
 
 
 def parse_task_of(fetched: Fetched, config: CrawlConfig) -> ParseTask:
-    """Return the task to parse a response; markup without a usable media type was let through, and is read as HTML."""
-    media_type = fetched.media_type if fetched.media_type in READ_TYPES else "text/html"
+    """Return the task to parse a response."""
     return ParseTask(
         url=fetched.url,
         body=fetched.body,
-        media_type=media_type,
+        media_type=fetched.read_as,
         header_charset=fetched.header_charset,
         max_links=config.max_links,
         max_text_chars=config.max_text_chars,
@@ -67,7 +66,7 @@ def page_of(fetched: Fetched, parsed: ParseResult, now: float, directives: Robot
         headers=kept_headers(fetched),
         content=parsed.content if fetched.coding else fetched.body,
         content_digest=parsed.content_digest,
-        media_type=fetched.media_type,
+        media_type=fetched.read_as,
         charset=parsed.charset,
         language=parsed.language,
         title=parsed.title,

@@ -9,9 +9,12 @@ import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from crawl.canonical_url import find_url
+from msgspec.structs import replace
+
+from crawl.canonical_url import literal_url
 from crawl.config import CrawlConfig
-from crawl.errors import AddressRefused, FetchFailed
+from crawl.errors import AddressRefused, BodyShort, FetchFailed
+from crawl.fetch.chain_cookies import ChainCookies
 from crawl.fetch.response import Fetched, Fetcher
 from crawl.politeness.robots import ALLOW_ALL, Robots, parse_robots
 from crawl.schedule.revisit_policy import due_after_failure
@@ -43,6 +46,7 @@ class RobotsAnswer:
     access: Access | None
     response: Fetched | None
     reason: str = ""  # why there is no response
+    has_answered: bool = False  # though it cannot be read
     is_news: bool = False  # whether the rules are others than those known before,
     were_known: bool = False  # if any were
 
@@ -51,8 +55,14 @@ class RobotsAnswer:
 class _Redirect:
     """Where the redirects of a site's robots.txt have led so far."""
 
-    url: str
+    url: str  # as it was written
     hops: int
+    cookies: ChainCookies
+
+    @property
+    def request(self) -> tuple[str, str]:
+        """The URL to ask for, and the Cookie field."""
+        return self.url, self.cookies.field(self.url)
 
 
 class RobotsCache:
@@ -90,8 +100,8 @@ class RobotsCache:
         nothing of the site."""
         origin = _origin(url)
         before = self._kept.get(origin, (0.0, None))[1]
-        redirect = self._redirects.pop(origin, None) or _Redirect(f"{origin}/robots.txt", 0)
-        access, response = await self._request(redirect.url)
+        redirect = self._redirects.pop(origin, None) or _Redirect(f"{origin}/robots.txt", 0, ChainCookies())
+        access, response, has_answered = await self._request(redirect, before)
         if access is None and response is not None:
             access = self._follow_redirect(origin, redirect, response)
         if access is None:
@@ -106,31 +116,39 @@ class RobotsCache:
         elif isinstance(access, Robots) and _is_robots(redirect.url):
             self._keep(_origin(redirect.url), until, access)
         self._keep(origin, until, access)
-        return RobotsAnswer(access, response, reason, is_news, isinstance(before, Robots))
+        return RobotsAnswer(access, response, reason, has_answered, is_news, isinstance(before, Robots))
 
     def give_up_redirect(self, url: str) -> None:
         """Treat the redirect of a site's robots.txt as if it led nowhere, because nobody may go there."""
         self._keep(_origin(url), self._clock().wall + self._config.robots_ttl_s, ALLOW_ALL)
 
-    async def _request(self, url: str) -> tuple[Access | None, Fetched | None]:
-        """Make one request; returns no rules where it is redirected, no response where there is none."""
+    async def _request(
+        self, redirect: _Redirect, before: Access | None
+    ) -> tuple[Access | None, Fetched | None, bool]:
+        """Make one request; returns no rules where it is redirected, no response where there is none, and whether the
+        site has answered nevertheless. A file that ends early is read where it does so again."""
+        url, cookie = redirect.request
         try:
             most = self._config.max_robots_bytes
-            response = (await self._fetcher.fetch(url, {}, most)).opened(most)
+            response = (await self._fetcher.fetch(url, {"Cookie": cookie} if cookie else {}, most)).opened(most)
         except AddressRefused as error:
-            return RobotsUnreachable(f"address: {error.reason}", 0.0, 0, for_good=True), None
+            return RobotsUnreachable(f"address: {error.reason}", 0.0, 0, for_good=True), None, False
         except FetchFailed as error:
-            return RobotsUnreachable(f"robots.txt unreachable: {error.reason}", 0.0, 0), None
+            if not isinstance(error, BodyShort) or not isinstance(before, RobotsUnreachable):
+                return RobotsUnreachable(f"robots.txt unreachable: {error.reason}", 0.0, 0), None, error.has_answered
+            response = replace(error.fetched.opened(most), cut=True)
         if response.status in _REDIRECTS:
-            return None, response
-        return await self._read(response), response
+            return None, response, True
+        return await self._read(response), response, True
 
     def _follow_redirect(self, origin: str, redirect: _Redirect, response: Fetched) -> Access | None:
         """Remember where a redirect leads; returns rules where it leads nowhere, which is as good as no robots.txt."""
-        target = find_url(response.header("Location"), redirect.url)
-        if target is None or target == redirect.url or redirect.hops >= MAX_REDIRECTS:
+        target = literal_url(response.header("Location").strip(), redirect.url)
+        before = redirect.request
+        redirect.cookies.take(redirect.url, response.headers, self._clock().wall)
+        if target is None or redirect.hops >= MAX_REDIRECTS or (target, redirect.cookies.field(target)) == before:
             return ALLOW_ALL
-        self._redirects[origin] = _Redirect(target, redirect.hops + 1)
+        self._redirects[origin] = _Redirect(target, redirect.hops + 1, redirect.cookies)
         if len(self._redirects) > self._config.max_robots_hosts:
             self._redirects.popitem(last=False)
         return None
@@ -150,7 +168,7 @@ class RobotsCache:
     async def _read(self, response: Fetched) -> Access:
         if response.status == 429 or response.status >= 500:
             return RobotsUnreachable(f"robots.txt unreachable: status {response.status}", 0.0, 0)
-        if response.status != 200:
+        if not response.is_success:
             return ALLOW_ALL
         body = response.body
         if response.cut:  # the last line is not what the site wrote
