@@ -166,6 +166,8 @@ class FetchStage:
     def _unreachable(self, visit: Visit, robots: RobotsUnreachable, now: float) -> Visit:
         if robots.for_good:
             return refused(visit, robots.reason, now, self.config)
+        if robots.has_answered:  # nothing is hopeless at a site that is there
+            visit = replace(visit, fails=min(visit.fails, self.config.max_fails - 1))
         return failed(visit, robots.reason, now, self.config, robots.until - now)
 
     async def _ask_robots(self, task: FetchTask, decision: CrawlDecision) -> FetchResult:

@@ -6,6 +6,7 @@ of `ask` makes one request, so that a redirect waits for a turn of the host that
 """
 
 import asyncio
+import dataclasses
 from collections import OrderedDict
 from dataclasses import dataclass
 
@@ -34,6 +35,7 @@ class RobotsUnreachable:
     until: float
     fails: int
     for_good: bool = False  # its address is one that must not be contacted
+    has_answered: bool = False  # the site did, though in a way that cannot be read
 
 
 Access = Robots | RobotsUnreachable
@@ -101,12 +103,13 @@ class RobotsCache:
         origin = _origin(url)
         before = self._kept.get(origin, (0.0, None))[1]
         redirect = self._redirects.pop(origin, None) or _Redirect(f"{origin}/robots.txt", 0, ChainCookies())
-        access, response, has_answered = await self._request(redirect, before)
+        access, response = await self._request(redirect, before)
         if access is None and response is not None:
             access = self._follow_redirect(origin, redirect, response)
         if access is None:
             return RobotsAnswer(self.find(url), response)
         reason = access.reason if isinstance(access, RobotsUnreachable) else ""
+        has_answered = isinstance(access, RobotsUnreachable) and access.has_answered
         if isinstance(access, RobotsUnreachable):
             access = self._unreachable(access, before, response)
         is_news, now = isinstance(access, Robots) and access != before, self._clock().wall
@@ -122,24 +125,23 @@ class RobotsCache:
         """Treat the redirect of a site's robots.txt as if it led nowhere, because nobody may go there."""
         self._keep(_origin(url), self._clock().wall + self._config.robots_ttl_s, ALLOW_ALL)
 
-    async def _request(
-        self, redirect: _Redirect, before: Access | None
-    ) -> tuple[Access | None, Fetched | None, bool]:
-        """Make one request; returns no rules where it is redirected, no response where there is none, and whether the
-        site has answered nevertheless. A file that ends early is read where it does so again."""
+    async def _request(self, redirect: _Redirect, before: Access | None) -> tuple[Access | None, Fetched | None]:
+        """Make one request; returns no rules where it is redirected, no response where there is none. A file that ends
+        early is read where it does so again."""
         url, cookie = redirect.request
         try:
             most = self._config.max_robots_bytes
             response = (await self._fetcher.fetch(url, {"Cookie": cookie} if cookie else {}, most)).opened(most)
         except AddressRefused as error:
-            return RobotsUnreachable(f"address: {error.reason}", 0.0, 0, for_good=True), None, False
+            return RobotsUnreachable(f"address: {error.reason}", 0.0, 0, for_good=True), None
         except FetchFailed as error:
             if not isinstance(error, BodyShort) or not isinstance(before, RobotsUnreachable):
-                return RobotsUnreachable(f"robots.txt unreachable: {error.reason}", 0.0, 0), None, error.has_answered
+                reason = f"robots.txt unreachable: {error.reason}"
+                return RobotsUnreachable(reason, 0.0, 0, has_answered=error.has_answered), None
             response = replace(error.fetched.opened(most), cut=True)
         if response.status in _REDIRECTS:
-            return None, response, True
-        return await self._read(response), response, True
+            return None, response
+        return await self._read(response), response
 
     def _follow_redirect(self, origin: str, redirect: _Redirect, response: Fetched) -> Access | None:
         """Remember where a redirect leads; returns rules where it leads nowhere, which is as good as no robots.txt."""
@@ -189,7 +191,9 @@ class RobotsCache:
             return RobotsUnreachable(unreachable.reason, now + self._config.robots_ttl_s, 0, for_good=True)
         fails = min((before.fails if isinstance(before, RobotsUnreachable) else 0) + 1, self._config.max_fails)
         wait_s = response.retry_after_s(now) if response else 0.0
-        return RobotsUnreachable(unreachable.reason, due_after_failure(fails, now, self._config, wait_s), fails)
+        return dataclasses.replace(
+            unreachable, until=due_after_failure(fails, now, self._config, wait_s), fails=fails
+        )
 
 
 def _origin(url: str) -> str:
