@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from crawl.pipeline.crawl_control import CrawlControl
     from crawl.pipeline.crawl_status import CrawlStatus, span
     from crawl.pipeline.crawler import Crawler
-    from crawl.pipeline.fetch_outcome import forgotten, unfit
+    from crawl.pipeline.fetch_outcome import MOVED_BY, forgotten, unfit
     from crawl.pipeline.process_stage import gone_page, kept_headers, parse_task_of, read_page
     from crawl.pipeline.site_list import SitePage, SiteWait, WaitingSite
     from crawl.politeness.robots import Robots
@@ -100,7 +100,7 @@ else:
             "crawl.pipeline.crawl_control": "CrawlControl",
             "crawl.pipeline.crawl_status": "CrawlStatus span",
             "crawl.pipeline.crawler": "Crawler",
-            "crawl.pipeline.fetch_outcome": "forgotten unfit",
+            "crawl.pipeline.fetch_outcome": "MOVED_BY forgotten unfit",
             "crawl.pipeline.process_stage": "gone_page kept_headers parse_task_of read_page",
             "crawl.pipeline.site_list": "SitePage SiteWait WaitingSite",
             "crawl.politeness.robots": "Robots",
@@ -114,7 +114,7 @@ else:
     )
 
 __all__ = [
-    "MAX_SCOPE_CHARS", "PAGE_LEAF_STATE", "SCOPE_KINDS", "AddressRefused", "AliasEvidence", "BadCoding",
+    "MAX_SCOPE_CHARS", "MOVED_BY", "PAGE_LEAF_STATE", "SCOPE_KINDS", "AddressRefused", "AliasEvidence", "BadCoding",
     "BadHostsFile", "BadUrl", "BandwidthWait", "CrawlConfig", "CrawlControl", "CrawlDecision", "CrawlStatus",
     "Crawler", "Decide", "FamilyMissing", "FetchDeclined", "FetchFailed", "FetchHours", "Fetched", "Fetcher",
     "FindElsewhere", "FindWay", "InlineParsers", "Locate", "MirrorAlias", "MirrorCandidate", "MirrorDetector",

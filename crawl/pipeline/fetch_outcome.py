@@ -35,6 +35,7 @@ RETRIED = frozenset((408, 425, 429))  # and all from 500 on: the page is tried a
 _MAX_REASON_CHARS = 200
 FAMILY_S = 60.0  # until a host is tried again that has only addresses which no node reaches: machines come and go
 DECLINED_S = 3600.0  # until a URL that nobody took is offered again: owners come and go within hours
+MOVED_BY = "moved by"  # what the reason of such a redirect begins with
 BARRED = "robots"  # the reason of what robots.txt disallows
 LOOK_S = 300.0  # until the first look at a twin that nobody has fetched yet, each of which is a message
 _BACKOFF = 4.0  # the others wait longer and longer, up to a day
@@ -238,6 +239,13 @@ def validators(visit: Visit, now: float) -> dict[str, str]:
     return headers
 
 
+def moved_by_refresh(visit: Visit, by: str, target: str, now: float, config: CrawlConfig) -> FetchOutcome:
+    """Return the outcome of a page that moves its readers at once: a redirect. `by`: a meta refresh or a header."""
+    outcome = _led_to(visit, target, now, config)
+    moved = outcome.visit.state == VisitState.REDIRECT
+    return FetchOutcome(replace(outcome.visit, reason=f"{MOVED_BY} {by}"), outcome.follow_up) if moved else outcome
+
+
 def _unbarred(visit: Visit) -> float:
     """Return what tells indexes for good that the page was hidden, so that they look whether it still is."""
     return -abs(visit.barred_at) or 0.0
@@ -252,14 +260,14 @@ def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig)
         return FetchOutcome(refused(visit, f"redirect to what cannot be fetched: {location}", now, config))
     if target == visit.url:
         return FetchOutcome(refused(visit, "redirect to itself", now, config))
-    if visit.hops >= config.max_hops:
-        return FetchOutcome(refused(visit, f"more than {config.max_hops} redirects", now, config))
     return _led_to(visit, target, now, config)
 
 
-def _led_to(visit: Visit, target: str, now: float, config: CrawlConfig, reason: str = "") -> FetchOutcome:
+def _led_to(visit: Visit, target: str, now: float, config: CrawlConfig) -> FetchOutcome:
+    if visit.hops >= config.max_hops:
+        return FetchOutcome(refused(visit, f"more than {config.max_hops} redirects", now, config))
     due_at = due_after_redirect(now, config)
-    outcome = replace(visit, state=VisitState.REDIRECT, target=target, due_at=due_at, fails=0, reason=reason)
+    outcome = replace(visit, state=VisitState.REDIRECT, target=target, due_at=due_at, fails=0)
     return FetchOutcome(outcome, FollowUp.REDIRECT)
 
 
