@@ -83,9 +83,7 @@ else:
             "crawl.fetch.content_codings": "BadCoding decode_body",
             "crawl.fetch.fetcher": "open_fetcher",
             "crawl.fetch.request_signer": "RequestSigner",
-            "crawl.fetch.response": (
-                "BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere nowhere"
-            ),
+            "crawl.fetch.response": ("BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere nowhere"),
             "crawl.fetch.sent_request": "SentRequest read_request request_fields",
             "crawl.fetch.txt_records": "TxtRecords",
             "crawl.fetch_hours": "FetchHours",

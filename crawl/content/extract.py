@@ -69,7 +69,9 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str) -> ParseResult:
     base = (find_url(reading.base, task.url) if reading.base else None) or task.url
     published_at, modified_at = find_dates(reading.linked_data, (*reading.metas, *reading.times))
     canonical = find_url(reading.canonical, base) if reading.canonical else None
-    moved_to = _refresh(reading, base, task.url, has_text=bool(texts.main or texts.boilerplate)) if reading.refreshes else ""
+    moved_to = (
+        _refresh(reading, base, task.url, has_text=bool(texts.main or texts.boilerplate)) if reading.refreshes else ""
+    )
     return ParseResult(
         charset=charset,
         language=guess_language(reading.language, texts.main),

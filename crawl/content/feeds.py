@@ -103,8 +103,8 @@ def _joined(base: str, reference: str) -> str:
 
 
 def read_feed(body: bytes, limit: int) -> FeedEntries:
-    """Return the entries of an XML feed, at most `limit`; of a broken one those that can be told. Where it has more than
-    our reader finds, feedparser reads it, too."""
+    """Return the entries of an XML feed, at most `limit`; of a broken one those that can be told. feedparser reads it,
+    too, where it has more than our reader finds."""
     entries = read_xml(body, lambda: FeedEntries(limit))
     if (entries.is_broken or not entries.pages) and len(entries.pages) < min(limit, count_entries(body)):
         found = read_oddly(body, limit)
@@ -135,7 +135,9 @@ def read_json_feed(body: bytes, limit: int) -> FeedEntries:
             if isinstance(item, dict) and (page := _page_of(item)) and len(entries.pages) < limit:
                 entries.pages.append(page)
                 dates = (item.get("date_modified"), item.get("date_published"))
-                entries.dates.append(next((date[:_MAX_DATE_CHARS] for date in dates if date and isinstance(date, str)), ""))
+                entries.dates.append(
+                    next((date[:_MAX_DATE_CHARS] for date in dates if date and isinstance(date, str)), "")
+                )
     return entries
 
 

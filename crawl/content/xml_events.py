@@ -1,9 +1,9 @@
 """XML that strangers wrote, event by event, within bounds.
 
-Pure: bytes in, events out. A document type declaration is passed over: nothing that it names is read, and no entity that
-it declares is expanded. Where an entry's text has such an entity, that text is lost. A document of HTML is no list.
-Names come without their namespaces. Of a file that is not well-formed, or nested deeper than any list needs, the entries are read
-as far as each can be told. Its text is decoded and mended where a parser could only guess (a stray "&" or "<", HTML
+Pure: bytes in, events out. A document type declaration is passed over: nothing that it names is read, and no entity
+that it declares is expanded. A text with such an entity is lost. A document of HTML is no list. Names come without
+their namespaces. Of a file that is not well-formed, or nested deeper than any list needs, the entries are read as far
+as each can be told. Its text is decoded and mended where a parser could only guess (a stray "&" or "<", HTML
 entities, control characters). Then it is cut before entries, and lxml's recovering parser reads it piece by piece. So
 an entry that is left open does not swallow all others, and no tree is large.
 """
@@ -87,7 +87,7 @@ def _cuts(starts: list[int], end: int) -> Iterator[tuple[int, int]]:
 
 
 def _mended(text: str, declared: Collection[str]) -> str:
-    """The text without comments and CDATA sections, in which every "&" and "<" is meant. `declared`: names of entities."""
+    """The text without comments and CDATA sections, in which every "&" and "<" is meant. `declared`: entities."""
     first, *others = _NO_XML.sub("", text).split("<![CDATA[")
     pieces = [first]
     for other in others:

@@ -1,7 +1,7 @@
 """Cookies of one chain of redirects: each goes back to the host that set it, and all are forgotten with the chain.
 
-Pure. Sites set a cookie and redirect, to see whether it comes back; without it they redirect for ever. Source: RFC 6265,
-5.2 and 5.4, but for Domain: a cookie goes to its own host alone.
+Pure. Some sites set a cookie and redirect, to see whether it comes back. Without it they redirect for ever.
+Source: RFC 6265, 5.2 and 5.4, but for Domain: a cookie goes to its own host alone.
 """
 
 from collections.abc import Iterable

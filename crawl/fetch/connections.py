@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import Any, cast
 from weakref import WeakSet
 
 import aiohttp
@@ -80,15 +81,17 @@ class _BoundedResponse(ResponseHandler):
     def begin(self, read_timeout_s: float, max_head_bytes: int) -> TolerantParser:
         """Count anew, for the response to the next request; returns its parser."""
         self._payload, self._arrived = None, 0
-        bounds = {
-            "max_line_size": max_head_bytes, "max_field_size": max_head_bytes, "max_headers": MAX_HEAD_LINES,
-            "read_until_eof": True, "auto_decompress": False,
-        }  # fmt: skip
-        self.set_response_params(read_timeout=read_timeout_s, read_bufsize=READ_BYTES, **bounds)
+        most, fields = max_head_bytes, MAX_HEAD_LINES
+        self.set_response_params(
+            read_until_eof=True, auto_decompress=False, read_timeout=read_timeout_s, read_bufsize=READ_BYTES,
+            max_line_size=most, max_field_size=most, max_headers=fields,
+        )  # fmt: skip
         again = partial(
-            HttpResponseParser, self, self._loop, READ_BYTES, payload_exception=aiohttp.ClientPayloadError, **bounds
-        )
-        self._parser = parser = TolerantParser(self._parser, again, max_head_bytes)
+            HttpResponseParser, self, self._loop, READ_BYTES, payload_exception=aiohttp.ClientPayloadError,
+            read_until_eof=True, auto_decompress=False, max_line_size=most, max_field_size=most, max_headers=fields,
+        )  # fmt: skip
+        parser = TolerantParser(self._parser, again, max_head_bytes)
+        self._parser = cast("Any", parser)
         return parser
 
     def connection_lost(self, exc: BaseException | None) -> None:

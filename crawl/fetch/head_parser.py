@@ -13,6 +13,7 @@ from aiohttp.http import HttpProcessingError, RawResponseMessage
 from crawl.fetch.odd_head import BadHead, mended_head
 
 Fed = tuple[Sequence[tuple[RawResponseMessage, aiohttp.StreamReader]], bool, bytes]
+BAD_CHUNKS = "the body's chunks cannot be told apart"
 
 
 class TolerantParser:
@@ -28,13 +29,13 @@ class TolerantParser:
         self.is_reset = False  # the connection was lost, and not closed by the site
 
     def feed_data(self, data: bytes) -> Fed:
-        """Take bytes from the site; returns the heads that end in them, and their bodies. Raises HttpProcessingError."""
+        """Take bytes from the site; return the heads that end in them, and their bodies. Raises HttpProcessingError."""
         if self._head is None:
             try:
                 fed: Fed = self._parser.feed_data(data)
-            except HttpProcessingError:
+            except HttpProcessingError as error:
                 self._break_off()
-                raise
+                raise HttpProcessingError(message=BAD_CHUNKS) from error
             return fed
         self._head += data
         if self._is_odd:
@@ -65,9 +66,9 @@ class TolerantParser:
             return fed
         try:
             more: Fed = self._parser.feed_data(body)
-        except HttpProcessingError:
+        except HttpProcessingError as error:
             if not self._break_off():
-                raise
+                raise HttpProcessingError(message=BAD_CHUNKS) from error
             return fed
         return (*fed[0], *more[0]), more[1], more[2]
 

@@ -9,7 +9,9 @@ import re
 MAX_HEAD_LINES = 500
 _END = re.compile(rb"\r*\n\r*\n")
 _LINE = re.compile(rb"\r*\n")
-_STATUS = re.compile(rb".{0,4}?(?:HTTP(?:/(\d+)(?:\.(\d+))?)?|ICY)[ \t]+(\d{3})(?!\d)[ \t]*(.*)", re.IGNORECASE | re.DOTALL)
+_STATUS = re.compile(
+    rb".{0,4}?(?:HTTP(?:/(\d+)(?:\.(\d+))?)?|ICY)[ \t]+(\d{3})(?!\d)[ \t]*(.*)", re.IGNORECASE | re.DOTALL
+)
 _NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FRAMING = (b"content-length", b"transfer-encoding", b"connection", b"keep-alive")
 _SWITCHING = b"101"
@@ -30,10 +32,10 @@ def mended_head(received: bytes, most_bytes: int) -> tuple[bytes, bytes] | None:
         if end is None:
             return None
         head, received = received[: end.start()], received[end.end() :]
-        first, *lines = _LINE.split(head.replace(b"\0", b""))
+        first, *lines = (line.replace(b"\r", b" ") for line in _LINE.split(head.replace(b"\0", b"")))
         status = _STATUS.fullmatch(first)
         if status is None:
-            raise BadHead(f"the answer is no HTTP: {first[:40].decode('latin-1')!r}")
+            raise BadHead("the answer is no HTTP")
         major, minor, code, reason = status.groups()
         if not code.startswith(b"1") or code == _SWITCHING:
             break
@@ -50,8 +52,7 @@ def mended_head(received: bytes, most_bytes: int) -> tuple[bytes, bytes] | None:
 def _fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
     """Return what is a field, in order; a line that begins with a space goes on with the field before it."""
     fields: list[tuple[bytes, bytes]] = []
-    for line in lines:
-        text = line.replace(b"\r", b" ")
+    for text in lines:
         if text[:1] in (b" ", b"\t"):
             if fields:
                 name, value = fields[-1]

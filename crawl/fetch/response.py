@@ -60,8 +60,7 @@ class Fetched(msgspec.Struct, frozen=True):
 
     @property
     def is_success(self) -> bool:
-        """Whether the body is what was asked for, be it by a proxy's word (203): 2xx, but for those without content, and
-        a part that nobody asked for."""
+        """Whether the body is what was asked for: 2xx, but for those without content, and a part that is not all."""
         if self.status == 200:
             return True
         if self.status == 206:

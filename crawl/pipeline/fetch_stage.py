@@ -270,11 +270,13 @@ class FetchStage:
             if chain.hops > self.config.max_hops:
                 raise BodyUnreadable(chain.url, f"more than {self.config.max_hops} redirects")
             if isinstance(robots, Robots) and not robots.allows(chain.url):
-                raise BodyUnreadable(chain.url, f"redirect to what robots.txt disallows: {chain.url}")
+                raise BodyUnreadable(chain.url, "redirect to what robots.txt disallows")
             delay_s = self._rest(task.site, fetched, decision)
             waited_s += delay_s
             if waited_s > MAX_WAIT_S:
-                raise BodyUnreadable(chain.url, f"redirects that take longer than {MAX_WAIT_S:.0f} s at its site's pace")
+                raise BodyUnreadable(
+                    chain.url, f"redirects that take longer than {MAX_WAIT_S:.0f} s at its site's pace"
+                )
             await asyncio.sleep(delay_s)
 
     async def _fetch_whole(

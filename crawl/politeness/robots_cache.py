@@ -191,9 +191,7 @@ class RobotsCache:
             return RobotsUnreachable(unreachable.reason, now + self._config.robots_ttl_s, 0, for_good=True)
         fails = min((before.fails if isinstance(before, RobotsUnreachable) else 0) + 1, self._config.max_fails)
         wait_s = response.retry_after_s(now) if response else 0.0
-        return dataclasses.replace(
-            unreachable, until=due_after_failure(fails, now, self._config, wait_s), fails=fails
-        )
+        return dataclasses.replace(unreachable, until=due_after_failure(fails, now, self._config, wait_s), fails=fails)
 
 
 def _origin(url: str) -> str:

@@ -1,4 +1,4 @@
-"""Sites that send given bytes, whether HTTP or not, and the cases of tests/data/web: what servers on the web do send."""
+"""Sites that send given bytes, whether HTTP or not, and the cases of tests/data/web: what servers do send."""
 
 import asyncio
 import re
@@ -52,7 +52,9 @@ class RawSites:
     def paths(self, host: str) -> list[str]:
         """What was asked of a host, in order, but for robots.txt."""
         begin = f"http://{host}"
-        return [url.removeprefix(begin) for url in self.asked if url.startswith(begin) and not url.endswith("/robots.txt")]
+        return [
+            url.removeprefix(begin) for url in self.asked if url.startswith(begin) and not url.endswith("/robots.txt")
+        ]
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -74,7 +76,9 @@ class RawSites:
         head, end, body = answer.partition(b"\r\n\r\n")
         length = _LENGTH.search(answer)
         was_right = length is not None and int(length[0]) == len(body)
-        head, body = (re.sub(rb"(?<=://)([a-z0-9]+\.test)(?=[/\"<]|\s|$)", rb"\1:%d" % self.port, text) for text in (head, body))
+        head, body = (
+            re.sub(rb"(?<=://)([a-z0-9]+\.test)(?=[/\"<]|\s|$)", rb"\1:%d" % self.port, text) for text in (head, body)
+        )
         answer = head + end + body
         return _LENGTH.sub(b"%d" % len(body), answer, count=1) if was_right else answer
 

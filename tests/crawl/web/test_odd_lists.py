@@ -16,13 +16,18 @@ MAP = "<urlset>" + "".join(f"<url><loc>{page}</loc></url>" for page in PAGES) + 
 JSON = '{"version":"https://jsonfeed.org/version/1.1","items":[%s]}'
 LATIN1 = '[<!ENTITY % l PUBLIC "-//W3C//ENTITIES Latin 1 for XHTML//EN" "http://www.w3.org/TR/xhtml-lat1.ent"> %l;]'
 OWN: dict[str, tuple[str, tuple[str, ...]]] = {  # name: a list, and the pages that it names
-    "Netscape's document type": (f'<!DOCTYPE rss PUBLIC "-//Netscape//DTD RSS 0.91//EN" "http://n.test/d.dtd">{RSS}', PAGES),
+    "Netscape's document type": (
+        f'<!DOCTYPE rss PUBLIC "-//Netscape//DTD RSS 0.91//EN" "http://n.test/d.dtd">{RSS}',
+        PAGES,
+    ),
     "entities of another file": (
         f"<!DOCTYPE rss {LATIN1}>{RSS}".replace("/2<", "/caf&eacute;<"),
         (ONE, "http://a.test/caf%C3%A9", THREE),
     ),
     "a declared entity costs its item": (
-        f'<!DOCTYPE rss [<!ENTITY e "x"><!ENTITY nbsp "&#160;">]>{RSS}'.replace("/2<", "/&e;<").replace(">t<", ">&nbsp;<"),
+        f'<!DOCTYPE rss [<!ENTITY e "x"><!ENTITY nbsp "&#160;">]>{RSS}'.replace("/2<", "/&e;<").replace(
+            ">t<", ">&nbsp;<"
+        ),
         (ONE, THREE),
     ),
     "an undeclared entity": (RSS.replace(">t<", ">&rsquo; &ecirc;<", 1), PAGES),  # miniflux 122
@@ -41,14 +46,23 @@ OWN: dict[str, tuple[str, tuple[str, ...]]] = {  # name: a list, and the pages t
         ATOM.format('<link rel="http://www.iana.org/assignments/relation/alternate" href="/1"/>'),
         (ONE,),
     ),
-    "bases within bases": (ATOM.replace("<entry", '<entry xml:base="y/"').format('<link href="1"/>'), ("http://a.test/x/y/1",)),
+    "bases within bases": (
+        ATOM.replace("<entry", '<entry xml:base="y/"').format('<link href="1"/>'),
+        ("http://a.test/x/y/1",),
+    ),
     "a base in a broken feed": (ATOM.format('<title>&D</title><link href="1"/>'), ("http://a.test/x/1",)),
     "a sitemap's document type": (f"<!DOCTYPE urlset [<!ELEMENT urlset ANY>]>{MAP}", PAGES),
     "a sitemap's bad address": (MAP.replace(TWO, "http://["), (ONE, THREE)),
-    "a sitemap's open entry": (MAP.replace("2</loc></url>", "2"), PAGES),
-    "a sitemap's undeclared namespace": (MAP.replace("</loc>", "</loc><image:image><image:loc>/i.png</image:loc></image:image>"), PAGES),
+    "a sitemap's open entry": (MAP.replace("2</loc></url>", "2"), (ONE, THREE)),
+    "a sitemap's undeclared namespace": (
+        MAP.replace("</loc>", "</loc><image:image><image:loc>/i.png</image:loc></image:image>"),
+        PAGES,
+    ),
     "a sitemap's entity": (f"<!DOCTYPE urlset [<!ENTITY a 'x'>]>{MAP}".replace(TWO, f"{TWO}&a;"), (ONE, THREE)),
-    "JSON of odd types": (JSON % '{"url":"/1","date_modified":null},{"url":7},null,"x",[],{"id":3},{"url":"/2","tags":3}', PAGES[:2]),
+    "JSON of odd types": (
+        JSON % '{"url":"/1","date_modified":null},{"url":7},null,"x",[],{"id":3},{"url":"/2","tags":3}',
+        PAGES[:2],
+    ),
     "JSON with a name that is an address": (JSON % f'{{"id":"{ONE}"}},{{"id":"/2"}}', (ONE,)),
     "JSON with a byte order mark": ("\ufeff" + JSON % '{"url":"/1"}', (ONE,)),
     "JSON with line feeds in texts": (JSON % '{"url":"/1","title":"a\nb"}', (ONE,)),

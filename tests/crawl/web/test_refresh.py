@@ -2,12 +2,11 @@
 
 import pytest
 
-from crawl import VisitState
+from crawl import UrlStatus, VisitState
 from crawl.content.extract import extract
 from crawl.content.page import Engine, ParseTask
 from crawl.content.refresh import parse_refresh
 from node.jobs.explain_verdict import Facts, verdict
-from crawl import UrlStatus
 from tests.crawl.web.raw_sites import PAGE, RawSites, case, html, ok
 from tests.crawl.world import Crawl, seed
 
@@ -58,7 +57,11 @@ PAGES = {  # name: the page, where it moves readers at once, and its links
     "in noscript": (f"<noscript>{META.format('0;url=/home/')}</noscript>", "", [HOME]),
     "in noscript of the body": (f"<body><noscript><p>{META.format('0;url=/home/')}</noscript>", "", [HOME]),
     "in noscript beside words": (f"<noscript>{META.format('0;url=/no')}</noscript>{WORDS}", "", []),
-    "in noscript beside another": (f"<noscript>{META.format('0;url=/no')}</noscript>{META.format('0;url=/home/')}", HOME, []),
+    "in noscript beside another": (
+        f"<noscript>{META.format('0;url=/no')}</noscript>{META.format('0;url=/home/')}",
+        HOME,
+        [],
+    ),
     "in a template": (f"<template>{META.format('0;url=/no')}</template>{WORDS}", "", []),
     "in a comment": (f"<!-- {META.format('0;url=/no')} -->{WORDS}", "", []),
     "a script": (META.format("0;url=javascript:go()") + WORDS, "", []),
@@ -90,7 +93,7 @@ async def test_readers_that_are_moved_at_once_are_redirected(sites: RawSites, cr
         assert crawl.owner.pages[home].title == "page"
         assert (visit.url in crawl.owner.pages) == (host in linked)
     visit = visits["r1.test"]
-    said = verdict(Facts("", visit, "", False, UrlStatus(), False), visit.visited_at)[1]  # noqa: FBT003
+    said = verdict(Facts("", visit, "", False, UrlStatus(), False), visit.visited_at)[1]
     assert said.startswith(f"moved by a meta refresh to {sites.url('http://r1.test/home/')} ")
 
 
