@@ -4,12 +4,8 @@ Pure: values only. The site's fault (`RemoteError`), the asker's (`InputError`) 
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from dht import InputError, LocalError, RemoteError
-
-if TYPE_CHECKING:
-    from crawl.fetch.response import Fetched
 
 
 @dataclass(eq=False)
@@ -69,14 +65,6 @@ class BodyUnreadable(FetchFailed):
     def has_answered(self) -> bool:
         """True, whatever the reason."""
         return True
-
-
-@dataclass(eq=False)
-class BodyShort(FetchFailed):
-    """The site closed the connection before the end of the body. `fetched` has what came before: all of the page where
-    the site always miscounts, else it comes when it is asked for again."""
-
-    fetched: "Fetched"
 
 
 class FetchDeclined(FetchFailed):

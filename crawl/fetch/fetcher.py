@@ -18,14 +18,14 @@ import aiohttp
 from aiohttp.http import HttpProcessingError
 
 from crawl.config import CrawlConfig
-from crawl.errors import AddressRefused, BadHostsFile, BodyShort, BodyUnreadable, FamilyMissing, FetchFailed
+from crawl.errors import AddressRefused, BadHostsFile, BodyUnreadable, FamilyMissing, FetchFailed
 from crawl.fetch.address_filter import refuse_port
 from crawl.fetch.bandwidth_limit import BandwidthLimit
 from crawl.fetch.connections import READ_BYTES, Connections, TooMuchBeside
 from crawl.fetch.content_codings import BadCoding, check_codings
 from crawl.fetch.request_signer import RequestSigner
 from crawl.fetch.resolver import Resolver, parse_hosts
-from crawl.fetch.response import Fetched, broken_coding
+from crawl.fetch.response import BodyShort, Fetched, broken_coding
 from crawl.fetch.sent_request import FORM, FORMS, read_sent_head
 from dht import (
     Address,

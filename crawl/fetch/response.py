@@ -6,6 +6,7 @@ Sniffing standard, much reduced: a type that was given is believed, but for bodi
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
@@ -14,7 +15,7 @@ from typing import Protocol
 import msgspec
 from msgspec.structs import replace
 
-from crawl.errors import BodyUnreadable
+from crawl.errors import BodyUnreadable, FetchFailed
 from crawl.fetch.content_codings import BadCoding, decode_body
 from crawl.fetch.sent_request import SentRequest
 
@@ -102,6 +103,14 @@ class Fetched(msgspec.Struct, frozen=True):
             return max(0.0, at.timestamp() - now)
         except (ValueError, TypeError, OverflowError):
             return 0.0
+
+
+@dataclass(eq=False)
+class BodyShort(FetchFailed):
+    """The site closed the connection before the end of the body. `fetched` has what came before: all of the page where
+    the site always miscounts, else it comes when it is asked for again."""
+
+    fetched: Fetched
 
 
 class Fetcher(Protocol):

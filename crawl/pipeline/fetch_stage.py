@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from crawl.canonical_url import find_url
 from crawl.config import CrawlConfig
 from crawl.content.page import Parsers
-from crawl.errors import AddressRefused, BodyShort, BodyUnreadable, FamilyMissing, FetchDeclined, FetchFailed
-from crawl.fetch.response import Fetched, Locate
+from crawl.errors import AddressRefused, BodyUnreadable, FamilyMissing, FetchDeclined, FetchFailed
+from crawl.fetch.response import BodyShort, Fetched, Locate
 from crawl.frontier.admission import CrawlDecision, Trail, refusal_reason
 from crawl.frontier.fetch_task import FetchTask
 from crawl.frontier.frontier import Frontier

@@ -18,7 +18,7 @@ MAX_WAIT_S = 60.0  # of one chain for its site's rests: other URLs wait for its 
 
 
 class RedirectChain:
-    """What one chain has asked for, from a canonical URL on. `is_followed`: judges a literal target; other targets are
+    """Follows one chain from a canonical URL on. `is_followed`: judges a literal target; other targets are
     followed where the chain has cookies, and lead elsewhere on the same origin."""
 
     def __init__(self, url: str, is_followed: Callable[[str], bool]) -> None:

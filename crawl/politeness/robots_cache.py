@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from crawl.canonical_url import literal_url
 from crawl.config import CrawlConfig
-from crawl.errors import AddressRefused, BodyShort, FetchFailed
+from crawl.errors import AddressRefused, FetchFailed
 from crawl.fetch.chain_cookies import ChainCookies
-from crawl.fetch.response import Fetched, Fetcher
+from crawl.fetch.response import BodyShort, Fetched, Fetcher
 from crawl.politeness.robots import ALLOW_ALL, Robots, parse_robots
 from crawl.schedule.revisit_policy import due_after_failure
 from dht import Clock, split_url

@@ -50,7 +50,7 @@ class RawSites:
         return url.replace(f"//{site}", f"//{site}:{self.port}", 1)
 
     def paths(self, host: str) -> list[str]:
-        """What was asked of a host, in order, but for robots.txt."""
+        """Return the requests to a host, in order, but for robots.txt."""
         begin = f"http://{host}"
         return [
             url.removeprefix(begin) for url in self.asked if url.startswith(begin) and not url.endswith("/robots.txt")

@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from crawl import Fetcher, FetchFailed, VisitState
-from crawl.errors import BodyShort
+from crawl.fetch.response import BodyShort
 from tests.crawl.web.raw_sites import PAGE, RawSites, case, html, ok
 from tests.crawl.world import Crawl, seed, state
 
