@@ -53,6 +53,10 @@ class Response:
         """Whether the body, as far as it was read, breaks off: the site closed the connection before its end."""
         return self._parser.is_short
 
+    def break_off(self) -> None:
+        """Note that no more of the body comes."""
+        self._parser.is_short = True
+
     def keep(self) -> None:
         """Let the connection serve again, where the site and what came over it allow that."""
         self._connection.release()

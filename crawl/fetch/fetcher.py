@@ -21,7 +21,7 @@ from crawl.config import CrawlConfig
 from crawl.errors import AddressRefused, BadHostsFile, BodyUnreadable, FamilyMissing, FetchFailed
 from crawl.fetch.address_filter import refuse_port
 from crawl.fetch.bandwidth_limit import BandwidthLimit
-from crawl.fetch.connections import READ_BYTES, Connections, TooMuchBeside
+from crawl.fetch.connections import READ_BYTES, Connections, Response, TooMuchBeside
 from crawl.fetch.content_codings import BadCoding, check_codings
 from crawl.fetch.request_signer import RequestSigner
 from crawl.fetch.resolver import Resolver, parse_hosts
@@ -142,11 +142,11 @@ class HttpFetcher:
         if response.address:
             self._families.answered(response.address, self._clock().steady)
         try:
-            body, cut, held_s = await self._read(response.body, max_bytes, deadline)
+            body, cut, held_s = await self._read(response, max_bytes, deadline)
         except BaseException:
             response.drop()
             raise
-        if cut:
+        if cut or response.is_short:
             response.drop()
         else:
             response.keep()
@@ -164,15 +164,20 @@ class HttpFetcher:
             raise BodyShort(url, ENDS_EARLY, fetched)
         return fetched
 
-    async def _read(
-        self, stream: aiohttp.StreamReader, max_bytes: int, deadline: asyncio.Timeout
-    ) -> tuple[bytes, bool, float]:
+    async def _read(self, response: Response, max_bytes: int, deadline: asyncio.Timeout) -> tuple[bytes, bool, float]:
         """Read up to `max_bytes` of the body as sent. Tell whether there was more, and how long our own limit made it
-        wait: the deadline moves by that, since it is not the site's fault."""
+        wait: the deadline moves by that, since it is not the site's fault. A site that falls silent within a body has
+        miscounted it, or broken off."""
         pieces: list[bytes] = []
         size, held_s, at_once = 0, 0.0, self.bandwidth.piece_bytes(READ_BYTES)
         while size <= max_bytes:
-            piece = await stream.read(at_once)
+            try:
+                piece = await response.body.read(at_once)
+            except aiohttp.SocketTimeoutError:
+                if not pieces:
+                    raise
+                response.break_off()
+                piece = b""
             if not piece:
                 return b"".join(pieces), False, held_s
             pieces.append(piece)

@@ -43,6 +43,7 @@ class RawSites:
         self.answers: dict[str, bytes] = {}
         self.asked: list[str] = []
         self.port = 0
+        self.silent_s = 0.0  # after an answer, before its connection is closed
 
     def url(self, url: str) -> str:
         """The URL as it is asked for here."""
@@ -66,6 +67,7 @@ class RawSites:
             answer = self.answers.get(f"{url} {cookie}".strip(), self.answers.get(url, ok(status=b"404 No", body=b"")))
             writer.write(self._with_ports(answer))
             await writer.drain()
+            await asyncio.sleep(self.silent_s)
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:

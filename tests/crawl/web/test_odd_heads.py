@@ -123,7 +123,10 @@ async def test_a_body_that_always_ends_early_is_read_at_the_second_try(
     with pytest.raises(BodyShort) as failed:
         await fetcher.fetch(sites.url(at(0)), {}, 1 << 20)
     assert failed.value.fetched.body == PAGE
-    sites.answers[at(2)] = ok(TYPE, b"Content-Length: 999", body=b"")
+    sites.silent_s, sites.answers[at(3)] = 0.7, sites.answers[at(0)]
+    with pytest.raises(BodyShort):
+        await fetcher.fetch(sites.url(at(3)), {}, 1 << 20)
+    sites.silent_s, sites.answers[at(2)] = 0.0, ok(TYPE, b"Content-Length: 999", body=b"")
     with pytest.raises(FetchFailed, match="it ends before it is complete"):
         await fetcher.fetch(sites.url(at(2)), {}, 1 << 20)
 
