@@ -4,7 +4,7 @@ Pure: text in, values out. Blocks become lines, so that words do not run togethe
 does not cut words apart. Scripts, styles and hidden templates are dropped.
 """
 
-from itertools import chain
+from itertools import chain, islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -113,13 +113,12 @@ def _flatten(kinds: dict[str, list[LexborNode]], links: list[LexborNode]) -> Non
 
 
 def _read_metas(reading: RawHtml, nodes: list[LexborNode]) -> None:
+    all_ = [node.attributes for node in nodes]
+    found = islice((v for v in all_ if "name" in v or "property" in v or "itemprop" in v), _MAX_METAS)
     names = ("name", "property", "itemprop")
-    for node in nodes:
-        v = node.attributes
-        if "name" in v or "property" in v or "itemprop" in v:
-            if len(reading.metas) < _MAX_METAS:
-                reading.metas.append((next(filter(None, map(v.get, names)), "").lower(), v.get("content") or ""))
-        elif (v.get("http-equiv") or "").strip().lower() == "refresh":
+    reading.metas = [(next(filter(None, map(v.get, names)), "").lower(), v.get("content") or "") for v in found]
+    for node, v in zip(nodes, all_, strict=True):
+        if "http-equiv" in v and (v["http-equiv"] or "").strip().lower() == "refresh":
             outer = _outer_tags(node)
             if "template" not in outer and len(reading.refreshes) < _MAX_REFRESHES:
                 reading.refreshes.append((v.get("content") or "", "noscript" in outer))
