@@ -19,6 +19,7 @@ from crawl.content.fingerprint import fingerprint, signature
 from crawl.content.language import guess_language
 from crawl.content.page import Link, ParseResult, ParseTask
 from crawl.content.raw_html import BREAK, MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, RawHtml
+from crawl.content.refresh import MOVES_WITHIN_S, parse_refresh
 from crawl.content.robots_directives import is_unendorsed, meta_directives
 from crawl.fetch.response import HTML_TYPES, PDF_TYPE
 
@@ -68,6 +69,9 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str) -> ParseResult:
     base = (find_url(reading.base, task.url) if reading.base else None) or task.url
     published_at, modified_at = find_dates(reading.linked_data, (*reading.metas, *reading.times))
     canonical = find_url(reading.canonical, base) if reading.canonical else None
+    moved_to = (
+        _refresh(reading, base, task.url, has_text=bool(texts.main or texts.boilerplate)) if reading.refreshes else ""
+    )
     return ParseResult(
         charset=charset,
         language=guess_language(reading.language, texts.main),
@@ -84,7 +88,22 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str) -> ParseResult:
         modified_at=modified_at,
         canonical=canonical if canonical and canonical != task.url else "",
         feeds=feeds_of(reading.alternates, base),
+        moved_to=moved_to,
     )
+
+
+def _refresh(reading: RawHtml, base: str, url: str, *, has_text: bool) -> str:
+    """Return where the first refresh for all readers moves them at once, "" where none does. One that waits becomes a
+    link, and so does one for readers without scripts, where there is nothing else to read."""
+    said = [(parse_refresh(content), is_fallback) for content, is_fallback in reading.refreshes]
+    first = [found for found, is_fallback in said if found and not is_fallback][:1]
+    fallbacks = [found for found, is_fallback in said if found and is_fallback and not has_text]
+    if first and first[0][0] <= MOVES_WITHIN_S and first[0][1]:
+        target = find_url(first[0][1], base)
+        if target is not None and target != url:
+            return target
+    reading.links[:0] = [(reference, "", "") for _, reference in (*first, *fallbacks) if reference]
+    return ""
 
 
 def _description(metas: list[tuple[str, str]]) -> str:

@@ -25,7 +25,7 @@ from crawl.content.raw_html import (
 )
 
 LINKED_DATA_TYPE = "application/ld+json"
-_MAX_METAS, _MAX_TIMES, _MAX_SCRIPTS = 200, 20, 10  # of each page
+_MAX_METAS, _MAX_REFRESHES, _MAX_TIMES, _MAX_SCRIPTS = 200, 8, 20, 10  # of each page
 _KIND_OF: dict[str, str] = {  # what the elements of a page are read for; all others are "inline"
     **dict.fromkeys((*BLOCKS, "html", "head", "body", "frameset"), "block"),
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading"),
@@ -59,10 +59,10 @@ def read_lexbor(html: str | bytes, max_links: int) -> RawHtml:
     reading = RawHtml(
         title=kinds["title"][0].text() if kinds["title"] else "",
         language=root.get("lang") or root.get("xml:lang") or "",
-        metas=_metas(kinds["meta"]),
         linked_data=_linked_data(kinds["script"]),
         headings=[node.text_lexbor()[: 2 * MAX_HEADING_CHARS] for node in kinds["heading"][:MAX_HEADINGS]],
     )
+    _read_metas(reading, kinds["meta"])
     _read_head(reading, kinds)
     worded = _read_links(reading, kinds["link"], 2 * max_links)
     _flatten(kinds, worded)  # last: it rearranges the tree
@@ -112,11 +112,24 @@ def _flatten(kinds: dict[str, list[LexborNode]], links: list[LexborNode]) -> Non
         node.unwrap(delete_empty=True)
 
 
-def _metas(nodes: list[LexborNode]) -> list[tuple[str, str]]:
-    all_ = (node.attributes for node in nodes)
+def _read_metas(reading: RawHtml, nodes: list[LexborNode]) -> None:
+    all_ = [node.attributes for node in nodes]
     found = islice((v for v in all_ if "name" in v or "property" in v or "itemprop" in v), _MAX_METAS)
     names = ("name", "property", "itemprop")
-    return [(next(filter(None, map(v.get, names)), "").lower(), v.get("content") or "") for v in found]
+    reading.metas = [(next(filter(None, map(v.get, names)), "").lower(), v.get("content") or "") for v in found]
+    for node, v in zip(nodes, all_, strict=True):
+        if "http-equiv" in v and (v["http-equiv"] or "").strip().lower() == "refresh":
+            outer = _outer_tags(node)
+            if "template" not in outer and len(reading.refreshes) < _MAX_REFRESHES:
+                reading.refreshes.append((v.get("content") or "", "noscript" in outer))
+
+
+def _outer_tags(node: LexborNode) -> set[str]:
+    tags = set[str]()
+    while (parent := node.parent) is not None:
+        tags.add(parent.tag or "")
+        node = parent
+    return tags
 
 
 def _linked_data(scripts: list[LexborNode]) -> str:

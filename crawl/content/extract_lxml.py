@@ -48,6 +48,10 @@ def _take(node: html.HtmlElement, reading: RawHtml, max_links: int) -> None:
     elif tag == "base":
         if reading.base is None:  # the first that has one, be it empty
             reading.base = node.get("href")
+    elif tag == "meta" and (node.get("http-equiv") or "").strip().lower() == "refresh":
+        if next(node.iterancestors("template"), None) is None and len(reading.refreshes) < _MAX_ITEMS:
+            is_fallback = next(node.iterancestors("noscript"), None) is not None
+            reading.refreshes.append((node.get("content") or "", is_fallback))
     elif tag == "meta" and len(reading.metas) < _MAX_ITEMS:
         name = node.get("name") or node.get("property") or node.get("itemprop") or ""
         reading.metas.append((name.lower(), node.get("content") or ""))

@@ -39,6 +39,7 @@ class RawHtml:
     alternates: list[tuple[str, str]] = field(default_factory=list)  # (media type, href)
     linked_data: str = ""  # JSON-LD
     links: list[tuple[str, str, str]] = field(default_factory=list)  # (href, anchor text, rel)
+    refreshes: list[tuple[str, bool]] = field(default_factory=list)  # (content, whether it stands in noscript)
 
     def take_link_element(self, attributes: Mapping[str, str | None]) -> None:
         """Note the other form of the page that a link element names: the canonical one, or an alternate."""
