@@ -7,8 +7,8 @@ RFC 9112, 6.3: Transfer-Encoding before Content-Length, equal lengths are one, d
 import re
 
 MAX_HEAD_LINES = 500
-_END = re.compile(rb"\r*\n\r*\n")
-_LINE = re.compile(rb"\r*\n")
+_BEFORE = re.compile(rb"[\r\n]*+")
+_END = re.compile(rb"\n\r*+\n")
 _STATUS = re.compile(
     rb".{0,4}?(?:HTTP(?:/(\d+)(?:\.(\d+))?)?|ICY)[ \t]+(\d{3})(?!\d)[ \t]*(.*)", re.IGNORECASE | re.DOTALL
 )
@@ -23,16 +23,18 @@ class BadHead(ValueError):
 
 def mended_head(received: bytes, most_bytes: int) -> tuple[bytes, bytes] | None:
     """Return the head that bytes from a site begin with, as it should be, and what follows it; None where it goes on.
-    Heads before the answer's own are left out. Raises BadHead."""
+    Heads before the answer's own are left out, and count with its bytes. Raises BadHead."""
+    begin = 0
     while True:
-        received = received.lstrip(b"\r\n")
-        end = _END.search(received)
+        before = _BEFORE.match(received, begin)
+        end = _END.search(received, before.end() if before else begin)
         if (end.end() if end else len(received)) > most_bytes:
             raise BadHead(f"the server's header is over {most_bytes >> 10} kB")
         if end is None:
             return None
-        head, received = received[: end.start()], received[end.end() :]
-        first, *lines = (line.replace(b"\r", b" ") for line in _LINE.split(head.replace(b"\0", b"")))
+        head, begin = received[begin : end.start()].lstrip(b"\r\n"), end.end()
+        text = head.replace(b"\0", b"").split(b"\n")
+        first, *lines = (line.rstrip(b"\r").replace(b"\r", b" ") for line in text)
         status = _STATUS.fullmatch(first)
         if status is None:
             raise BadHead("the answer is no HTTP")
@@ -46,7 +48,7 @@ def mended_head(received: bytes, most_bytes: int) -> tuple[bytes, bytes] | None:
     kept = [field for field in fields if field[0].lower() not in _FRAMING]
     kept += [*_framing(fields), (b"Connection", b"close")]  # where its next answer begins, nobody can be sure
     written = [b"HTTP/%b %b %b" % (version, code, reason), *(b"%b: %b" % field for field in kept)]
-    return b"".join(b"%b\r\n" % line for line in written) + b"\r\n", received
+    return b"".join(b"%b\r\n" % line for line in written) + b"\r\n", received[begin:]
 
 
 def _fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
