@@ -1,7 +1,7 @@
 """Counts the peers that a query has to ask so that every slot is answered.
 
-Pure, but for chance by a seed. A slot has three owners among the sixteen nodes nearest to its start. Covering is local:
-only nodes near each other share slots, so a block of nodes stands for the whole network, whatever its size.
+Pure, but for chance by a seed. A slot has its copies at some of the sixteen nodes nearest to its start, three as a rule.
+Covering is local: only nodes near each other share slots, so a block of nodes stands for the whole network.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,11 +42,12 @@ def slot_bits(nodes: int) -> int:
     return proposed_bits(START_BITS, nodes, REPLICAS)
 
 
-def covered_share(nodes: int, seed: int) -> float:
-    """Return which share of the nodes a plan asks that covers every slot once, the greediest first."""
+def covered_share(nodes: int, seed: int, copies: int = REPLICAS) -> float:
+    """Return which share of the nodes a plan asks that covers every slot once, the greediest first. `copies`: nodes
+    that answer for each slot."""
     each = (1 << slot_bits(nodes)) / nodes
     block = min(nodes, max(BLOCK_NODES, int(BLOCK_SLOTS / each)))
-    owners = _owners(block, max(1, round(block * each)), seed)
+    owners = _owners(block, max(1, round(block * each)), seed, copies)
     return _greedy(owners, block) / block
 
 
@@ -92,27 +93,27 @@ def _plan(
     return [(peer, slots_of(slots)) for peer, slots in plan]
 
 
-def peers_planned(nodes: int) -> int:
+def peers_planned(nodes: int, copies: int = REPLICAS) -> int:
     """Return how many peers a node's own plan asks for all slots, in a network of real placement."""
     ids = members(1, nodes)
-    return len(_plan(owners_of(tuple(sorted(ids)), slot_bits(nodes)), Random(1), {}, dict.fromkeys(ids, 0)))
+    return len(_plan(owners_of(tuple(sorted(ids)), slot_bits(nodes), copies), Random(1), {}, dict.fromkeys(ids, 0)))
 
 
-def owners_of(ids: tuple[NodeId, ...], bits: int) -> dict[Slot, tuple[NodeId, ...]]:
+def owners_of(ids: tuple[NodeId, ...], bits: int, copies: int = REPLICAS) -> dict[Slot, tuple[NodeId, ...]]:
     """Return the owners of each slot by a node's own placement."""
-    placement = Placement(ids, bits, REPLICAS)
+    placement = Placement(ids, bits, copies)
     return {Slot(slot): tuple(placement.owners(Slot(slot))) for slot in range(1 << bits)}
 
 
-def _owners(nodes: int, slots: int, seed: int) -> NDArray[np.int64]:
-    """Three owners of each slot."""
+def _owners(nodes: int, slots: int, seed: int, copies: int = REPLICAS) -> NDArray[np.int64]:
+    """The owners of each slot."""
     rng = np.random.default_rng(seed)
     ids = np.sort(rng.integers(0, 1 << 62, nodes))
     starts = (np.arange(slots) * ((1 << 62) // slots)).astype(np.int64)
-    found = np.empty((slots, REPLICAS), np.int64)
+    found = np.empty((slots, copies), np.int64)
     for number, start in enumerate(starts.tolist()):
         near = np.argpartition(ids ^ start, min(CANDIDATES, nodes) - 1)[:CANDIDATES]
-        found[number] = rng.choice(near, REPLICAS, replace=False)
+        found[number] = rng.choice(near, copies, replace=False)
     return found
 
 
