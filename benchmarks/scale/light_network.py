@@ -163,16 +163,21 @@ class LightOverlay:
         """Ask a node: there, its work, and back."""
         network, name, began_at = self._network, type(message).__name__, loop_clock().steady
         body = msgspec.msgpack.encode(message)
-        if peer != self.node_id:
-            network.asked.append((peer, name, began_at))
-            await network.pass_between(self.node_id, peer)
         kind, handler = network.overlays[peer]._handlers[name]
-        told = msgspec.msgpack.encode(await handler(self.node_id, msgspec.msgpack.decode(body, type=kind)))
-        await asyncio.sleep(SLOW_S * (peer in network.slow))
-        if peer != self.node_id:
+        if peer == self.node_id:
+            told = await handler(peer, msgspec.msgpack.decode(body, type=kind))
+            return msgspec.msgpack.decode(msgspec.msgpack.encode(told), type=answer)
+        network.asked.append((peer, name, began_at))
+        note = self.times.waited
+        try:
+            await network.pass_between(self.node_id, peer)
+            told = msgspec.msgpack.encode(await handler(self.node_id, msgspec.msgpack.decode(body, type=kind)))
+            await asyncio.sleep(SLOW_S * (peer in network.slow))
             await network.pass_between(peer, self.node_id)
             self.late.note_answer(peer)
-            self.times.took(peer, loop_clock().steady - began_at)
+            note = self.times.took
+        finally:  # the asker may have enough without this answer
+            note(peer, loop_clock().steady - began_at)
         return msgspec.msgpack.decode(told, type=answer)
 
 
