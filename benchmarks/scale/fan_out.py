@@ -1,7 +1,7 @@
 """Counts the peers that a query has to ask so that every slot is answered.
 
-Pure, but for chance by a seed. A slot has its copies at some of the sixteen nodes nearest to its start, three as a rule.
-Covering is local: only nodes near each other share slots, so a block of nodes stands for the whole network.
+Pure, but for chance by a seed. A slot has three owners among the sixteen nodes nearest to its start, or more copies
+there. Covering is local: only nodes near each other share slots, so a block of nodes stands for the whole network.
 """
 
 from collections.abc import Mapping, Sequence

@@ -23,7 +23,7 @@ from index.engine.matcher import matches
 from index.query.collection_statistics import Statistics, add
 from index.query.leaf import Leaf, Phrase, forms_of
 from index.query.parser import Query, parse_query
-from index.query.scoring import K1, B, average_length, leaf_weights, occurrences, score, weighted
+from index.query.scoring import K1, B, average_length, leaf_weights, score, weighted
 from index.text.field_terms import analyse
 from index.text.forward_index import by_field, forward_of, within_fields
 
@@ -48,13 +48,13 @@ class Corpus:
         self._lengths = (0, 0, 0, 0)
         for record in self._records:
             self._lengths = add(self._lengths, record.lengths)
-        self._holders = defaultdict[str, list[int]](list)
+        self._holders = defaultdict[str, set[int]](set)
         impacts = [dict[str, float]() for _ in range(CELLS)]
         average = average_length(Statistics(len(texts), self._lengths, ()))
         for number, (text, record) in enumerate(zip(texts, self._records, strict=True)):
             norm, found = K1 * (1 - B + B * weighted(record.lengths) / average), impacts[self._cells[number]]
             for term in analyse(text).vocabulary:
-                self._holders[term].append(number)
+                self._holders[term].add(number)
                 tf = weighted(by_field(within_fields(record.positions(term))))
                 found[term] = max(found.get(term, 0.0), tf / (tf + norm) if tf else 0.0)
         self._idf = {term: log(1 + len(texts) / len(found)) for term, found in self._holders.items()}
@@ -66,10 +66,8 @@ class Corpus:
     def choose(self, query: Query, tables: Sequence[dict[str, float]]) -> list[int]:
         """Return all cells, those first whose best document may have the greatest score by the tables."""
         weights = leaf_weights(query, self._statistics(query))
-        worth = [
-            sum(weight * _impact(leaf, table) for leaf, weight in zip(query.leaves, weights, strict=True))
-            for table in tables
-        ]
+        pairs = list(zip(query.leaves, weights, strict=True))
+        worth = [sum(weight * _impact(leaf, table) for leaf, weight in pairs) for table in tables]
         return sorted(range(CELLS), key=lambda cell: (-worth[cell], cell))
 
     def cells_of_best(self, query: Query) -> list[int]:
@@ -82,16 +80,13 @@ class Corpus:
         return [cell for _, _, cell in sorted(found)[:BEST]]
 
     def _statistics(self, query: Query) -> Statistics:
-        """The sums of all documents, as an asker remembers them."""
-        df = [
-            sum(bool(occurrences(self._records[number], leaf)) for number in self._holding([leaf]))
-            for leaf in query.leaves
-        ]
-        return Statistics(len(self._texts), self._lengths, tuple(df))
+        """The sums of all documents, as an asker remembers them; those that have a phrase's words have it."""
+        df = tuple([len(self._holding([leaf])) for leaf in query.leaves])
+        return Statistics(len(self._texts), self._lengths, df)
 
     def _holding(self, leaves: Collection[Leaf]) -> set[int]:
-        terms = {term for leaf in leaves for form in forms_of(leaf) for term in form.terms}
-        return {number for term in terms for number in self._holders.get(term, ())}
+        forms = [form.terms for leaf in leaves for form in forms_of(leaf)]
+        return set().union(*(set.intersection(*(self._holders[term] for term in terms)) for terms in forms))
 
 
 def _impact(leaf: Leaf, table: dict[str, float]) -> float:
