@@ -24,6 +24,7 @@ from node.strategy.draft import proposed_bits
 CANDIDATES = 16
 BLOCK_NODES, BLOCK_SLOTS = 256, 256  # at least
 TRIALS = 200
+TRIED_CELLS = 8
 OUTSIDE = NodeId(b"\xff" * 20)  # an asker that owns nothing
 START_BITS = 8  # of a network's first strategy
 
@@ -99,10 +100,22 @@ def peers_planned(nodes: int, copies: int = REPLICAS) -> int:
     return len(_plan(owners_of(tuple(sorted(ids)), slot_bits(nodes), copies), Random(1), {}, dict.fromkeys(ids, 0)))
 
 
-def owners_of(ids: tuple[NodeId, ...], bits: int, copies: int = REPLICAS) -> dict[Slot, tuple[NodeId, ...]]:
-    """Return the owners of each slot by a node's own placement."""
+def cell_peers(nodes: int, cells: int) -> float:
+    """Return how many peers a node's own plan asks for one of so many equal ranges of slots, the mean of some."""
+    ids, bits, chance = members(1, nodes), slot_bits(nodes), Random(1)
+    each, found = (1 << bits) // cells, list[int]()
+    for cell in chance.sample(range(cells), TRIED_CELLS):
+        owners = owners_of(tuple(sorted(ids)), bits, among=range(cell * each, (cell + 1) * each))
+        found.append(len(_plan(owners, chance, {}, dict.fromkeys(ids, 0))))
+    return sum(found) / TRIED_CELLS
+
+
+def owners_of(
+    ids: tuple[NodeId, ...], bits: int, copies: int = REPLICAS, among: range | None = None
+) -> dict[Slot, tuple[NodeId, ...]]:
+    """Return the owners of each slot, or of each of some, by a node's own placement."""
     placement = Placement(ids, bits, copies)
-    return {Slot(slot): tuple(placement.owners(Slot(slot))) for slot in range(1 << bits)}
+    return {Slot(slot): tuple(placement.owners(Slot(slot))) for slot in among or range(1 << bits)}
 
 
 def _owners(nodes: int, slots: int, seed: int, copies: int = REPLICAS) -> NDArray[np.int64]:

@@ -6,7 +6,7 @@ turn. Slots of silent peers are asked of others. A round ends with its last slot
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks.figures import Row, row
 from benchmarks.query.goals import ONE_ROUND_AT_REST
-from benchmarks.scale.fan_out import ask_some, covered_share, peers_planned
+from benchmarks.scale.fan_out import ask_some, cell_peers, covered_share, peers_planned
 from benchmarks.scale.light_network import SLOW_S
 from benchmarks.scale.strongest_terms import CELLS
 from dht.audit.sampling import SHARE
@@ -41,18 +41,22 @@ SOME_SLOTS, SOME_NODES = 32, 1_000  # by which quick owners are compared with ot
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How a network is asked. `copies`: nodes that answer for each slot; `cells`: of 64 that are asked."""
+    """How a network is asked. `copies`: nodes that answer for each slot; `cells`: of 64 that are asked; `check_share`:
+    of a peer's answers, checked before the asker answers."""
 
     copies: int = REPLICAS
     cells: int = CELLS
+    check_share: float = SHARE
 
     def __str__(self) -> str:
         copies = f", {self.copies} copies" * (self.copies != REPLICAS)
-        return copies + f", {self.cells} of {CELLS} cells asked" * (self.cells != CELLS)
+        cells = f", {self.cells} of {CELLS} cells asked" * (self.cells != CELLS)
+        return copies + cells + ", checked later" * (not self.check_share)
 
 
-ALL = Way()
-FEWER = Way(copies=6), Way(copies=12), Way(cells=16), Way(cells=4)
+TODAY, LATER = Way(), Way(check_share=0.0)
+FEWER = tuple(replace(LATER, copies=copies) for copies in (6, 12))
+FEWER += tuple(replace(LATER, cells=cells) for cells in (16, 8, 4))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,27 +71,25 @@ class QueryCost:
 
 
 @cache
-def cost_of(nodes: int, way: Way = ALL, slow_share: float = 0.0) -> QueryCost:
+def cost_of(nodes: int, way: Way = TODAY, slow_share: float = 0.0) -> QueryCost:
     """Return the cost of asking a cover of all slots, or of those of some cells."""
-    peers = max(1, round(covered_share(nodes, 1, way.copies) * nodes * way.cells / CELLS))
+    whole = covered_share(nodes, 1, way.copies) * nodes
+    peers = round(whole if way.cells == CELLS else min(whole, way.cells * cell_peers(nodes, CELLS)))
     rng, times = np.random.default_rng(1), _answer_ms(slow_share)
-    rounds = _rounds(rng, peers)
+    alone = (1 - way.check_share) ** peers
+    rounds = _rounds(rng, alone)
     took = _slowest_ms(rng, times, FETCH_PEERS) + SHOWN_CPU_MS
     for number in range(3):
         took += _round_ms(rng, times, peers) * (rounds > number)
     p50, p95 = np.quantile(took, (0.5, 0.95))
     cpu_s = (rounds.mean() * peers * QUESTION_CPU_MS + SHOWN_CPU_MS) / 1000
-    return QueryCost(peers, rounds_of_known(peers), float(p50), float(p95), float(cpu_s))
+    return QueryCost(peers, 3 - 2 * alone, float(p50), float(p95), float(cpu_s))
 
 
-def rounds_of_known(peers: int) -> float:
-    """Return the average rounds of a query of known words. It takes one, and three where the answer of any peer is due
-    to be checked: the guess, all sums, and the best by these."""
-    return float(3 - 2 * (1 - SHARE) ** peers)
-
-
-def _rounds(rng: np.random.Generator, peers: int) -> NDArray[np.int64]:
-    known, is_checked = rng.random(QUERIES) < KNOWN_SHARE, rng.random(QUERIES) > (1 - SHARE) ** peers
+def _rounds(rng: np.random.Generator, alone: float) -> NDArray[np.int64]:
+    """How many rounds queries take: one where all words are known, and three where the answer of any peer is due to be
+    checked: the guess, all sums, and the best by these. `alone`: the share in which none is."""
+    known, is_checked = rng.random(QUERIES) < KNOWN_SHARE, rng.random(QUERIES) > alone
     found: NDArray[np.int64] = np.where(known, np.where(is_checked, 3, 1), 2)
     return found
 
@@ -95,7 +97,7 @@ def _rounds(rng: np.random.Generator, peers: int) -> NDArray[np.int64]:
 def rows(*, is_quick: bool) -> list[Row]:
     """Return the figures of all sizes, the sizes at which something breaks, and the model's error."""
     found = [each for nodes in SIZES for each in _of_size(nodes)]
-    found += [each for way in FEWER for nodes in SIZES for each in _of_way(nodes, way)]
+    found += [each for way in (LATER, *FEWER) for nodes in SIZES for each in _of_way(nodes, way)]
     known, blind = (ask_some(SOME_NODES, SOME_SLOTS, 1, is_known=is_known) for is_known in (True, False))
     for share in (0.5, 0.95):
         what = f"{SOME_SLOTS} slots of {SOME_NODES:,} nodes, slowest answer, p{share * 100:.0f}: quick owners (any)"
@@ -105,7 +107,7 @@ def rows(*, is_quick: bool) -> list[Row]:
 
 
 def _of_size(nodes: int) -> Iterator[Row]:
-    yield from _of_way(nodes, ALL)
+    yield from _of_way(nodes, TODAY)
     what, cost = f"{nodes:,} nodes", cost_of(nodes)
     yield row(f"{what}: rounds of a query of known words", [cost.rounds], "")
     yield row(f"{what}: queries a second, 5 % of each core", [nodes * CORE_SHARE / cost.cpu_s], "/s")

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.figures import Row
 from benchmarks.scale.fan_out import ask_some, covered_share, peers_planned
-from benchmarks.scale.model import MODEL_ERROR, SLOW_SHARE, Way, breaks, cost_of, known_owner_share, rounds_of_known
+from benchmarks.scale.model import LATER, MODEL_ERROR, SLOW_SHARE, Way, breaks, cost_of, known_owner_share
 from benchmarks.scale.network import Trial, measure
 from benchmarks.scale.strongest_terms import ASKED, CELLS, found_by
 from node.extras.simulation.loop import SimLoop
@@ -35,7 +35,9 @@ def test_more_copies_and_fewer_cells_save_work_and_slow_peers_cost_time() -> Non
 
 
 def test_known_words_save_a_round_only_where_few_peers_are_asked() -> None:
-    assert 1 < rounds_of_known(3) < 1.2 and rounds_of_known(221) > 2.9
+    few, many = cost_of(5), cost_of(300)
+    assert 1 < few.rounds < 1.3 and many.rounds > 2.9
+    assert cost_of(300, LATER).rounds == 1 and cost_of(300, LATER).cpu_s < 0.6 * many.cpu_s
 
 
 def test_an_answer_is_quicker_where_the_asker_knows_its_quick_peers() -> None:
