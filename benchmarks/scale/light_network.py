@@ -15,7 +15,7 @@ import msgspec
 from benchmarks.overlay.balance import members
 from benchmarks.scale.fan_out import owners_of, slot_bits
 from crawl import signature
-from dht import Clock, DocumentId, Key, Message, NodeId, Now, Overlay, Slot, Strategy, slot_of
+from dht import Clock, DocumentId, Key, Message, NodeId, Now, Overlay, PeerAudit, Slot, Strategy, slot_of
 from dht.membership.answer_times import AnswerTimes, LatePeers
 from index import IndexConfig, Searcher, Text
 from index.asking.agreement import owners_digest
@@ -35,8 +35,10 @@ class LightNetwork:
     """All nodes, and their questions. `asked`: each question since the list was last cleared: the asked peer, the
     message's name and the steady instant. `slow`: peers whose answers are late."""
 
-    def __init__(self, nodes: int, seed: int, *, copies: int = REPLICAS, slow_share: float = 0.0) -> None:
-        """`copies`: nodes that answer for each slot."""
+    def __init__(
+        self, nodes: int, seed: int, *, copies: int = REPLICAS, slow_share: float = 0.0, is_checked: bool = True
+    ) -> None:
+        """`copies`: nodes that answer for each slot; `is_checked`: whether known peers are checked by lot."""
         ids, bits = tuple(sorted(members(seed, nodes))), slot_bits(nodes)
         analyzer, ranking = NEWEST_RULES.numbers
         self.strategy = Strategy(
@@ -54,7 +56,7 @@ class LightNetwork:
         self.owners = [owners[Slot(slot)] for slot in range(1 << bits)]
         self.asked: list[tuple[NodeId, str, float]] = []
         self.texts: dict[DocumentId, Text] = {}
-        self._delays, self._chance = Delays(seed), Random(seed)
+        self.is_checked, self._delays, self._chance = is_checked, Delays(seed), Random(seed)
         self.slow = frozenset(self._chance.sample(ids[1:], round(slow_share * nodes)))  # the first one asks
         self.answering: Sequence[tuple[NodeId, ...]] = self.owners
         self._places = {peer: place for place, peer in enumerate(ids)}
@@ -188,7 +190,9 @@ class LightNode:
         self.overlay, self._network, self.feed = overlay, network, ListFeed()
         found = cast(Overlay, overlay)
         self.local = LocalIndex(CONFIG, None, found, self.feed, overlay.agree)
-        self.searcher = Searcher(found, self.local, self._read, loop_clock, Random(number), signature)
+        rng = Random(number)
+        audit = PeerAudit(loop_clock, rng.random if network.is_checked else lambda: 1.0)  # 1.0: never by lot
+        self.searcher = Searcher(found, self.local, self._read, loop_clock, rng, signature, audit)
 
     async def _read(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
         """Read documents, each from its quickest owner, all at once."""

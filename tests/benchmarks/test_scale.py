@@ -46,7 +46,10 @@ def test_an_answer_is_quicker_where_the_asker_knows_its_quick_peers() -> None:
     assert known.peers < 1.15 * unknown.peers
 
 
-@pytest.mark.parametrize("trial", [Trial(8), Trial(8, copies=6), Trial(8, slow_share=0.25), Trial(8, cells=8)], ids=str)
+TRIALS = Trial(8), Trial(8, copies=6), Trial(8, slow_share=0.25), Trial(8, cells=8), Trial(8, is_checked=False)
+
+
+@pytest.mark.parametrize("trial", TRIALS, ids=str)
 def test_whole_searchers_answer_on_virtual_time(trial: Trial) -> None:
     found = list[Row]()
     SimLoop().run(measure(trial, web(random.Random(1), 12), WORDS, found))
@@ -54,6 +57,7 @@ def test_whole_searchers_answer_on_virtual_time(trial: Trial) -> None:
     assert figures["new words, exact"] == 1 and 0 < figures["new words, peers of a round"] < 8
     assert 0 < figures["known words, p50"] <= figures["known words, p95"]
     assert figures["known words, exact"] == (not trial.cells)
+    assert trial.is_checked or figures["known words, with one round"] == 1
     assert figures["known words, messages"] < figures["new words, messages"]
 
 
