@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks.figures import Row, row
 from benchmarks.query.goals import ONE_ROUND_AT_REST
-from benchmarks.scale.fan_out import ask_some, cell_peers, covered_share, peers_planned
+from benchmarks.scale.fan_out import cell_peers, covered_share, peers_planned
 from benchmarks.scale.light_network import SLOW_S
 from benchmarks.scale.strongest_terms import CELLS
 from dht.audit.sampling import SHARE
@@ -36,7 +36,6 @@ FETCH_PEERS = 4  # of whom the documents of a page of results are asked
 KNOWN_SHARE = ONE_ROUND_AT_REST  # of the queries have only words whose sums the asker remembers
 CORE_SHARE = 0.05  # of each node's core for others' queries
 DEADLINE_MS = 1_500.0  # a reader's
-SOME_SLOTS, SOME_NODES = 32, 1_000  # by which quick owners are compared with others
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +86,8 @@ def cost_of(nodes: int, way: Way = TODAY, slow_share: float = 0.0) -> QueryCost:
 
 
 def _rounds(rng: np.random.Generator, alone: float) -> NDArray[np.int64]:
-    """How many rounds queries take: one where all words are known, and three where the answer of any peer is due to be
-    checked: the guess, all sums, and the best by these. `alone`: the share in which none is."""
+    """The rounds of queries: two; one where all words are known. Where a peer's answer is due to be checked then, it is
+    three: the guess, all sums, the best by these. `alone`: the share in which no answer is due."""
     known, is_checked = rng.random(QUERIES) < KNOWN_SHARE, rng.random(QUERIES) > alone
     found: NDArray[np.int64] = np.where(known, np.where(is_checked, 3, 1), 2)
     return found
@@ -98,11 +97,6 @@ def rows(*, is_quick: bool) -> list[Row]:
     """Return the figures of all sizes, the sizes at which something breaks, and the model's error."""
     found = [each for nodes in SIZES for each in _of_size(nodes)]
     found += [each for way in (LATER, *FEWER) for nodes in SIZES for each in _of_way(nodes, way)]
-    known, blind = (ask_some(SOME_NODES, SOME_SLOTS, 1, is_known=is_known) for is_known in (True, False))
-    for share in (0.5, 0.95):
-        what = f"{SOME_SLOTS} slots of {SOME_NODES:,} nodes, slowest answer, p{share * 100:.0f}: quick owners (any)"
-        ours, theirs = (float(np.quantile(each.took_ms, share)) for each in (known, blind))
-        found.append(row(what, [ours], "ms", peer=[theirs]))
     return [*found, *breaks(), *_checks(QUICK_CHECKED if is_quick else CHECKED)]
 
 

@@ -31,8 +31,12 @@ TERMS = 1_000  # of a cell in the table
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One network. `copies`: nodes that answer for each slot; `slow_share`: of the peers; `cells`: how many of 64 are
-    asked, 0: all; `is_checked`: whether answers of known peers are checked by lot before the asker answers."""
+    """One network.
+
+    `copies`: nodes that answer for each slot.
+    `slow_share`: of the peers.
+    `cells`: of 64, that are asked; 0: all.
+    `is_checked`: whether known peers are checked by lot before the asker answers."""
 
     nodes: int
     copies: int = REPLICAS
