@@ -54,8 +54,7 @@ class Way:
 
 
 TODAY, LATER = Way(), Way(check_share=0.0)
-FEWER = tuple(replace(LATER, copies=copies) for copies in (6, 12))
-FEWER += tuple(replace(LATER, cells=cells) for cells in (16, 8, 4))
+MORE_COPIES, FEW_CELLS = replace(LATER, copies=12), replace(LATER, cells=4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ def _rounds(rng: np.random.Generator, alone: float) -> NDArray[np.int64]:
 def rows(*, is_quick: bool) -> list[Row]:
     """Return the figures of all sizes, the sizes at which something breaks, and the model's error."""
     found = [each for nodes in SIZES for each in _of_size(nodes)]
-    found += [each for way in (LATER, *FEWER) for nodes in SIZES for each in _of_way(nodes, way)]
+    found += [each for way in (LATER, MORE_COPIES, FEW_CELLS) for nodes in SIZES for each in _of_way(nodes, way)]
     return [*found, *breaks(), *_checks(QUICK_CHECKED if is_quick else CHECKED)]
 
 
@@ -121,7 +120,7 @@ def breaks() -> list[Row]:
         "one round and checks by lot cost as much as two rounds": lambda n: cost_of(n).rounds > 2,
         "an asker knows no owner of some slot: no answer is whole": lambda n: known_owner_share(n) < 1,
     }
-    for way in (TODAY, LATER, replace(LATER, copies=12)):
+    for way in (TODAY, LATER, MORE_COPIES):
         for slow in (0.0, SLOW_SHARE):
             what = f"p95 of a query is above {DEADLINE_MS:,.0f} ms{way}, {slow:.0%} slow"
             limits[what] = partial(_is_late, way, slow)

@@ -24,8 +24,8 @@ from node.extras.simulation.observations import REPLICAS
 
 PAGES, QUICK_PAGES = 600, 100
 KINDS = ("title", "anchor", "body")
-QUERIES, QUICK_QUERIES = 25, 5  # of a kind
-LEARNING = 0.4  # of the queries come before anything is counted: the asker learns how long its peers take
+QUERIES, QUICK_QUERIES = 10, 5  # of a kind
+LEARNING = 0.4  # of the queries are asked while all peers are new: the asker learns how long they take
 TERMS = 1_000  # of a cell in the table
 
 
@@ -51,12 +51,13 @@ class Trial:
         return f"{self.nodes:,} nodes{copies}{slow}{cells}" + ", no checks" * (not self.is_checked)
 
 
-SLOW, LARGE = 0.02, 300
+SLOW, LARGE, LARGEST = 0.02, 300, 1_000
 QUICK_TRIALS = (Trial(20), Trial(20, slow_share=0.1), Trial(20, is_checked=False), Trial(20, cells=4))
 TRIALS = (
     *(Trial(nodes, slow_share=share) for nodes in (50, LARGE) for share in (0.0, SLOW)),
     *(Trial(LARGE, copies, share, is_checked=False) for copies in (REPLICAS, 6, 12) for share in (0.0, SLOW)),
     *(Trial(LARGE, cells=cells, is_checked=False) for cells in (4, 16)),
+    *(Trial(LARGEST), Trial(LARGEST, is_checked=False), Trial(LARGEST, 12, is_checked=False)),
 )
 
 
@@ -107,9 +108,8 @@ async def measure(trial: Trial, texts: Sequence[Text], words: Sequence[str], out
     for name, asked in (("new peers", before), ("new words", new), ("known words", known)):
         out += _rows(f"{what}: {name}", asked)
     if trial.cells:
-        recall = [
-            len({*few.urls} & {*all_.urls}) / len(all_.urls) for all_, few in zip([*before, *new], known, strict=True)
-        ]
+        pairs = zip([*before, *new], known, strict=True)
+        recall = [len({*few.urls} & {*every.urls}) / len(every.urls) for every, few in pairs if every.urls]
         out.append(figure(f"{what}: known words, of the results of all", recall))
     out.append(row(f"{what}: CPU of indexing a page, all copies", [put_ms / len(texts)], "ms"))
 
