@@ -35,10 +35,8 @@ class LightNetwork:
     """All nodes, and their questions. `asked`: each question since the list was last cleared: the asked peer, the
     message's name and the steady instant. `slow`: peers whose answers are late."""
 
-    def __init__(
-        self, nodes: int, seed: int, *, copies: int = REPLICAS, slow_share: float = 0.0, is_checked: bool = True
-    ) -> None:
-        """`copies`: nodes that answer for each slot; `is_checked`: whether known peers are checked by lot."""
+    def __init__(self, nodes: int, seed: int, *, copies: int = REPLICAS, slow_share: float = 0.0) -> None:
+        """`copies`: nodes that answer for each slot."""
         ids, bits = tuple(sorted(members(seed, nodes))), slot_bits(nodes)
         analyzer, ranking = NEWEST_RULES.numbers
         self.strategy = Strategy(
@@ -56,7 +54,7 @@ class LightNetwork:
         self.owners = [owners[Slot(slot)] for slot in range(1 << bits)]
         self.asked: list[tuple[NodeId, str, float]] = []
         self.texts: dict[DocumentId, Text] = {}
-        self.is_checked, self._delays, self._chance = is_checked, Delays(seed), Random(seed)
+        self._delays, self._chance = Delays(seed), Random(seed)
         self.slow = frozenset(self._chance.sample(ids[1:], round(slow_share * nodes)))  # the first one asks
         self.answering: Sequence[tuple[NodeId, ...]] = self.owners
         self._places = {peer: place for place, peer in enumerate(ids)}
@@ -191,7 +189,7 @@ class LightNode:
         found = cast(Overlay, overlay)
         self.local = LocalIndex(CONFIG, None, found, self.feed, overlay.agree)
         rng = Random(number)
-        audit = PeerAudit(loop_clock, rng.random if network.is_checked else lambda: 1.0)  # 1.0: never by lot
+        audit = PeerAudit(loop_clock, rng.random)
         self.searcher = Searcher(found, self.local, self._read, loop_clock, rng, signature, audit)
 
     async def _read(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:

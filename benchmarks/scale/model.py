@@ -6,7 +6,7 @@ turn. Slots of silent peers are asked of others. A round ends with its last slot
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
@@ -17,7 +17,6 @@ from benchmarks.query.goals import ONE_ROUND_AT_REST
 from benchmarks.scale.fan_out import cell_peers, covered_share, peers_planned
 from benchmarks.scale.light_network import SLOW_S
 from benchmarks.scale.strongest_terms import CELLS
-from dht.audit.sampling import SHARE
 from dht.membership.member_table import MEMBER_LIMIT
 from index.asking.scatter_gather import EARLY_S
 from node.extras.simulation.delays import RTT_S, SIGMA
@@ -40,29 +39,25 @@ DEADLINE_MS = 1_500.0  # a reader's
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How a network is asked. `copies`: nodes that answer for each slot; `cells`: of 64 that are asked; `check_share`:
-    of a peer's answers, checked before the asker answers."""
+    """How a network is asked. `copies`: nodes that answer for each slot; `cells`: of 64 that are asked."""
 
     copies: int = REPLICAS
     cells: int = CELLS
-    check_share: float = SHARE
 
     def __str__(self) -> str:
         copies = f", {self.copies} copies" * (self.copies != REPLICAS)
         cells = f", {self.cells} of {CELLS} cells asked" * (self.cells != CELLS)
-        return copies + cells + ", checked later" * (not self.check_share)
+        return copies + cells
 
 
-TODAY, LATER = Way(), Way(check_share=0.0)
-MORE_COPIES, FEW_CELLS = replace(LATER, copies=12), replace(LATER, cells=4)
+TODAY, MORE_COPIES, FEW_CELLS = Way(), Way(copies=12), Way(cells=4)
 
 
 @dataclass(frozen=True, slots=True)
 class QueryCost:
-    """The cost of a query. `peers`: of a round; `rounds`: of a query of known words."""
+    """The cost of a query. `peers`: of a round."""
 
     peers: int
-    rounds: float
     p50_ms: float
     p95_ms: float
     cpu_s: float
@@ -74,35 +69,25 @@ def cost_of(nodes: int, way: Way = TODAY, slow_share: float = 0.0) -> QueryCost:
     whole = covered_share(nodes, 1, way.copies) * nodes
     peers = round(whole if way.cells == CELLS else min(whole, way.cells * cell_peers(nodes, CELLS)))
     rng, times = np.random.default_rng(1), _answer_ms(slow_share)
-    alone = (1 - way.check_share) ** peers
-    rounds = _rounds(rng, alone)
+    rounds = np.where(rng.random(QUERIES) < KNOWN_SHARE, 1, 2)
     took = _slowest_ms(rng, times, FETCH_PEERS) + SHOWN_CPU_MS
-    for number in range(3):
+    for number in range(2):
         took += _round_ms(rng, times, peers) * (rounds > number)
     p50, p95 = np.quantile(took, (0.5, 0.95))
     cpu_s = (rounds.mean() * peers * QUESTION_CPU_MS + SHOWN_CPU_MS) / 1000
-    return QueryCost(peers, 3 - 2 * alone, float(p50), float(p95), float(cpu_s))
-
-
-def _rounds(rng: np.random.Generator, alone: float) -> NDArray[np.int64]:
-    """The rounds of queries: two; one where all words are known. Where a peer's answer is due to be checked then, it is
-    three: the guess, all sums, the best by these. `alone`: the share in which no answer is due."""
-    known, is_checked = rng.random(QUERIES) < KNOWN_SHARE, rng.random(QUERIES) > alone
-    found: NDArray[np.int64] = np.where(known, np.where(is_checked, 3, 1), 2)
-    return found
+    return QueryCost(peers, float(p50), float(p95), float(cpu_s))
 
 
 def rows(*, is_quick: bool) -> list[Row]:
     """Return the figures of all sizes, the sizes at which something breaks, and the model's error."""
     found = [each for nodes in SIZES for each in _of_size(nodes)]
-    found += [each for way in (LATER, MORE_COPIES, FEW_CELLS) for nodes in SIZES for each in _of_way(nodes, way)]
+    found += [each for way in (MORE_COPIES, FEW_CELLS) for nodes in SIZES for each in _of_way(nodes, way)]
     return [*found, *breaks(), *_checks(QUICK_CHECKED if is_quick else CHECKED)]
 
 
 def _of_size(nodes: int) -> Iterator[Row]:
     yield from _of_way(nodes, TODAY)
     what, cost = f"{nodes:,} nodes", cost_of(nodes)
-    yield row(f"{what}: rounds of a query of known words", [cost.rounds], "")
     yield row(f"{what}: queries a second, 5 % of each core", [nodes * CORE_SHARE / cost.cpu_s], "/s")
 
 
@@ -117,10 +102,9 @@ def _of_way(nodes: int, way: Way) -> Iterator[Row]:
 def breaks() -> list[Row]:
     """Return the sizes at which something no longer holds, the least first."""
     limits: dict[str, Callable[[int], bool]] = {
-        "one round and checks by lot cost as much as two rounds": lambda n: cost_of(n).rounds > 2,
         "an asker knows no owner of some slot: no answer is whole": lambda n: known_owner_share(n) < 1,
     }
-    for way in (TODAY, LATER, MORE_COPIES):
+    for way in (TODAY, MORE_COPIES):
         for slow in (0.0, SLOW_SHARE):
             what = f"p95 of a query is above {DEADLINE_MS:,.0f} ms{way}, {slow:.0%} slow"
             limits[what] = partial(_is_late, way, slow)

@@ -35,29 +35,27 @@ class Trial:
 
     `copies`: nodes that answer for each slot.
     `slow_share`: of the peers.
-    `cells`: of 64, that are asked; 0: all.
-    `is_checked`: whether known peers are checked by lot before the asker answers."""
+    `cells`: of 64, that are asked; 0: all."""
 
     nodes: int
     copies: int = REPLICAS
     slow_share: float = 0.0
     cells: int = 0
-    is_checked: bool = True
 
     def __str__(self) -> str:
         copies = f", {self.copies} copies" * (self.copies != REPLICAS)
         slow = f", {self.slow_share:.0%} slow" * bool(self.slow_share)
         cells = f", {self.cells} of 64 cells" * bool(self.cells)
-        return f"{self.nodes:,} nodes{copies}{slow}{cells}" + ", no checks" * (not self.is_checked)
+        return f"{self.nodes:,} nodes{copies}{slow}{cells}"
 
 
 SLOW, LARGE, LARGEST = 0.02, 300, 1_000
-QUICK_TRIALS = (Trial(20), Trial(20, slow_share=0.1), Trial(20, is_checked=False), Trial(20, cells=4))
+QUICK_TRIALS = (Trial(20), Trial(20, slow_share=0.1), Trial(20, cells=4))
 TRIALS = (
     *(Trial(nodes, slow_share=share) for nodes in (50, LARGE) for share in (0.0, SLOW)),
-    *(Trial(LARGE, copies, share, is_checked=False) for copies in (REPLICAS, 6, 12) for share in (0.0, SLOW)),
-    *(Trial(LARGE, cells=cells, is_checked=False) for cells in (4, 16)),
-    *(Trial(LARGEST), Trial(LARGEST, is_checked=False), Trial(LARGEST, 12, is_checked=False)),
+    *(Trial(LARGE, copies, share) for copies in (6, 12) for share in (0.0, SLOW)),
+    *(Trial(LARGE, cells=cells) for cells in (4, 16)),
+    *(Trial(LARGEST), Trial(LARGEST, 12)),
 )
 
 
@@ -90,8 +88,7 @@ def rows(web: Path, *, is_quick: bool) -> list[Row]:
 async def measure(trial: Trial, texts: Sequence[Text], words: Sequence[str], out: list[Row]) -> None:
     """Have a network hold some documents and ask it: while all peers are new to the asker, for other new words, and for
     all of these words again. Append the figures. Only known words are asked of few cells."""
-    copies, slow_share, is_checked = trial.copies, trial.slow_share, trial.is_checked
-    network = LightNetwork(trial.nodes, 1, copies=copies, slow_share=slow_share, is_checked=is_checked)
+    network = LightNetwork(trial.nodes, 1, copies=trial.copies, slow_share=trial.slow_share)
     began = time.process_time()
     await network.put(texts)
     put_ms = 1e3 * (time.process_time() - began)

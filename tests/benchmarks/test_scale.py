@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.figures import Row
 from benchmarks.scale.fan_out import covered_share, peers_planned
-from benchmarks.scale.model import LATER, MODEL_ERROR, SLOW_SHARE, Way, breaks, cost_of, known_owner_share
+from benchmarks.scale.model import MODEL_ERROR, SLOW_SHARE, Way, breaks, cost_of, known_owner_share
 from benchmarks.scale.network import Trial, measure
 from benchmarks.scale.strongest_terms import ASKED, CELLS, found_by
 from node.extras.simulation.loop import SimLoop
@@ -34,13 +34,7 @@ def test_more_copies_and_fewer_cells_save_work_and_slow_peers_cost_time() -> Non
     assert cost_of(300, slow_share=SLOW_SHARE).p95_ms > 1.3 * whole.p95_ms
 
 
-def test_known_words_save_a_round_only_where_few_peers_are_asked() -> None:
-    few, many = cost_of(5), cost_of(300)
-    assert 1 < few.rounds < 1.3 and many.rounds > 2.9
-    assert cost_of(300, LATER).rounds == 1 and cost_of(300, LATER).cpu_s < 0.6 * many.cpu_s
-
-
-TRIALS = Trial(8), Trial(8, copies=6), Trial(8, slow_share=0.25), Trial(8, cells=8), Trial(8, is_checked=False)
+TRIALS = Trial(8), Trial(8, copies=6), Trial(8, slow_share=0.25), Trial(8, cells=8)
 
 
 @pytest.mark.parametrize("trial", TRIALS, ids=str)
@@ -51,7 +45,7 @@ def test_whole_searchers_answer_on_virtual_time(trial: Trial) -> None:
     assert figures["new words, exact"] == 1 and 0 < figures["new words, peers of a round"] < 8
     assert 0 < figures["known words, p50"] <= figures["known words, p95"]
     assert figures["known words, exact"] == (not trial.cells)
-    assert trial.is_checked or figures["known words, with one round"] == 1
+    assert figures["known words, with one round"] > 0.9
     assert figures["known words, messages"] < figures["new words, messages"]
 
 
