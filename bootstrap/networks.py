@@ -107,7 +107,7 @@ class _NetworkFile(msgspec.Struct):
 def load_network(source: Path | str) -> Network:
     """Read and check a network file, given its path or its text. Raises BadStrategy: field, reason, remedy."""
     if isinstance(source, str):
-        return _parsed(source)
+        return _parsed(source.removeprefix("\ufeff"))
     text = _read(source)
     try:
         return _parsed(text)
@@ -229,7 +229,7 @@ def _read(path: Path) -> str:
             data = file.read(MAX_FILE_BYTES + 1)
         if len(data) > MAX_FILE_BYTES:
             raise BadStrategy(str(path), f"longer than {MAX_FILE_BYTES} bytes", "this is no network file")
-        return data.decode()
+        return data.decode("utf-8-sig")
     except OSError as error:
         raise BadStrategy(str(path), error.strerror or str(error), "give the path of a network file") from None
     except UnicodeDecodeError:

@@ -97,7 +97,7 @@ def _given(given: str, network: str) -> Invitation:
         return from_words(given, network)
     path = Path(given)
     try:
-        text = path.read_bytes()[:MAX_FILE_BYTES].decode()
+        text = path.read_bytes()[:MAX_FILE_BYTES].decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = f"{given[:80]!r} cannot be read ({error})"
         raise BadInvitation(reason, "give seven words, or the path of a file") from None
