@@ -15,10 +15,11 @@ from dht import (
     open_voucher,
     parse_invitation,
     voucher_id,
+    write_secret,
 )
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import data_dir
-from node.config.data_dir import DataDir, write_secret
+from node.config.data_dir import DataDir
 from node.errors import BadDataDir
 from node.strategy.founding import make_invitation
 from node.views.safe_text import day
