@@ -46,6 +46,7 @@ from dht import (
     Publishers,
     SignedStrategy,
     Strategy,
+    absolute_name,
     check_network,
     check_publishers,
     decode_signed,
@@ -77,7 +78,7 @@ async def look_up(seed: str) -> tuple[Address, ...]:
     name, port = parse_name(seed)
     try:
         async with asyncio.timeout(LOOK_UP_S):
-            found = await asyncio.get_running_loop().getaddrinfo(name, port, type=socket.SOCK_DGRAM)
+            found = await asyncio.get_running_loop().getaddrinfo(absolute_name(name), port, type=socket.SOCK_DGRAM)
     except (OSError, TimeoutError, UnicodeError):
         return ()
     hosts = (str(address[0]) for family, _, _, _, address in found if family in (socket.AF_INET, socket.AF_INET6))

@@ -102,6 +102,7 @@ if TYPE_CHECKING:
     from dht.rate_limit import RateLimiter
     from dht.reachability.dial_back import DialBack
     from dht.reachability.evidence import Mode
+    from dht.resolver_names import absolute_name
     from dht.slot_set import resize_inside
     from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_matches
     from dht.strategy.diff import difference
@@ -197,6 +198,7 @@ else:
             "dht.protocol.requester": "Datagram",
             "dht.protocol.udp_driver": "EngineDriver",
             "dht.rate_limit": "RateLimiter",
+            "dht.resolver_names": "absolute_name",
             "dht.reachability.dial_back": "DialBack",
             "dht.reachability.evidence": "Mode",
             "dht.slot_set": "resize_inside",
@@ -333,7 +335,7 @@ __all__ = [
     "View",
     "Visitor",
     "WorkingFamilies",
-    "add_signature",
+    "absolute_name", "add_signature",
     "check_bounds",
     "check_network",
     "check_publishers",

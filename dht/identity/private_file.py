@@ -1,6 +1,6 @@
 """Files that only a node's user may read: made so, and judged by what their disk can say.
 
-Disks of other systems (exFAT, NTFS, shares) know no modes. They show the same bits on every file, new ones too. So these
+Disks of other systems (exFAT, NTFS, shares) know no modes. They show the same bits on every file, so these
 bits tell nothing; how the disk was mounted decides who reads it.
 """
 
