@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from node.cli.arguments import build_parser
 from node.cli.main import build_parser
 from node.config.settings import NodeConfig
 

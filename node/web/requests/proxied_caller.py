@@ -48,8 +48,7 @@ class ProxiedCallers:
                 element = self._outermost(peer, lines("Forwarded"))[1]
                 told_scheme, told_host = _forwarded(element, "proto"), _forwarded(element, "host")
             else:
-                told_scheme = ",".join(lines("X-Forwarded-Proto")).partition(",")[0].strip()  # of the outermost proxy
-                told_host = _only(lines("X-Forwarded-Host"))
+                told_scheme, told_host = _only(lines("X-Forwarded-Proto")), _only(lines("X-Forwarded-Host"))
             scheme = told_scheme.lower() if told_scheme.lower() in _DEFAULT_PORTS else scheme
             host = told_host if is_named(told_host) else host
         return f"{scheme}://{host.removesuffix(_DEFAULT_PORTS[scheme])}"

@@ -43,12 +43,6 @@ def test_every_address_of_its_own_is_https_behind_a_proxy_that_ends_it(proxied: 
     assert own_addresses(proxied.get(path)) == direct
 
 
-@pytest.mark.parametrize("scheme", ["HTTPS", "https,http", "https, http, http"])
-def test_a_chain_of_proxies_names_the_scheme_of_its_outermost_first(proxied: Any, scheme: str) -> None:
-    passed_on = {**PASSED_ON, "X-Forwarded-Proto": scheme}
-    assert own_addresses(proxied.get("/opensearchdescription.xml", **passed_on)) == {HTTPS}
-
-
 def test_a_proxy_that_names_itself_as_host_names_the_callers_host_beside(proxied: Any) -> None:
     """Apache does so unless it is told to preserve the host."""
     passed_on = {**PASSED_ON, "Host": f"127.0.0.1:{proxied.port}", "X-Forwarded-Host": f"{NAME}:8443"}
