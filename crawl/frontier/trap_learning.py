@@ -4,7 +4,7 @@ Pure: bounded memory of the sites read last. A holder that starts anew recalls f
 shown, and which of its patterns were refused. It learns other patterns and parameters anew, for the order in which the
 texts came is lost. No number makes a URL a trap: newspapers have issues of 1848, and a standard is called 9001. Three
 things are learned from the first reading of each page, by the hash of its steady text (fingerprint.py), in which
-calendars and counters are equal, and of a short page by its *bare text*, in which months without events are equal:
+calendars and counters are equal. Months without events are equal in their *bare text*. The three are:
 - a *pattern* (a path with its queries, or a folder with numbers in its names) whose pages nearly all repeat other pages
   of the site: facets, calendars, endless paths. No more URLs of it are fetched.
 - a query *parameter* that changes nothing: session ids, affiliate names. URLs lose it.
@@ -127,8 +127,8 @@ def pattern_of(url: str) -> str:
 
 
 def bare_text(url: str, text: str) -> bytes:
-    """Return the hash of what a short page says beside days of a month and the numbers around those of its URL: of the
-    months of a calendar all the same. b"" for a long page, and where the URL has no number."""
+    """Return the hash of a short page's text without days of a month and the numbers around those of its URL. Months of
+    a calendar have the same. It is b"" for a long page, and where the URL has no number."""
     named = {int(number) for number in _NUMBERS.findall(url.partition("://")[2]) if len(number) <= MAX_DIGITS}
     if not named or len(text) > CALENDAR_CHARS:
         return b""

@@ -270,8 +270,8 @@ def _exactly(found: Sequence[str], joined: str = "") -> Leaf:
 
 
 def _clean(text: str, readings: list[Reading]) -> str:
-    """The text as it can travel: no half characters, not too long. What it is cut in is left out where the half of it
-    would mean more: a word, and a quotation or group that is excluded."""
+    """The text as it can travel: no half characters, not too long. A word that the end cuts is left out. So is an
+    excluded quotation or group, half of which would exclude more."""
     kept = "".join(character for character in text[: 4 * MAX_CHARS] if not "\ud800" <= character <= "\udfff")
     if len(kept) > MAX_CHARS or len(text) > 4 * MAX_CHARS:
         kept = kept[: min(MAX_CHARS, len(_CUT_OFF.split(in_ascii(kept[: MAX_CHARS + 1]), 1)[0]))]

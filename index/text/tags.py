@@ -1,5 +1,5 @@
 """Tags, by which filters find a document, as short texts that it bears: words of its title and address, file type,
-port, folders, date; and which single characters it holds, of scripts that put several into a word.
+port, folders and date. Others are the single characters that it holds, of scripts that put several into a word.
 
 Pure: a document in, tags out. One field of tags serves every engine, and a filter is any or all of some tags: so dates,
 too, are compared without numbers. A date has a tag for its decade, year, month and day, and a range is the fewest of

@@ -1,5 +1,5 @@
-"""What people type with other keyboards and paste from pages means what its ASCII form means, and filters of sites say
-exactly what they say."""
+"""Signs of other keyboards mean what their ASCII forms mean. Filters of sites take the folders that they name, and
+exclusions nothing more."""
 
 import random
 import re
