@@ -24,6 +24,7 @@ _SITE = re.compile(
     r"(?::(?P<port>[0-9]{1,5})?)?(?P<path>/(?:[^\s?#\\\ud800-\udfff]*))?",
     re.IGNORECASE,
 )
+_HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:]+\]")
 _TYPE = re.compile(r"[a-z0-9]{1,5}")
 _ALIASES = {"htm": WEB_PAGE, "php": WEB_PAGE, "web": WEB_PAGE}
 
@@ -67,7 +68,7 @@ def _host(written: str) -> str:
         host = str(ada_url.URL(f"http://{written.strip('.')}").hostname)
     except ValueError:
         return ""
-    return "" if ".." in host or "*" in host or "%" in host else host.strip(".")
+    return host if _HOST.fullmatch(host) else ""
 
 
 def _language(value: str) -> LanguageFilter | None:

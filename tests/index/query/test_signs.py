@@ -115,7 +115,8 @@ def test_a_site_is_its_host_port_and_folders_and_an_exclusion_all_others(site: s
 @pytest.mark.parametrize(
     "filter_",
     ["site:sp.test/docs/a/b/c/d", "site:sp.test:99999", "site:sp.test:http", "site:sp.test/docs?a=b", "site:me@sp.test",
-     "site:sp.test/*/x", "site:sp..test", "site:http://", "site:", "before:soon", "intitle:" + "x" * 65],
+     "site:sp.test/*/x", "site:sp..test", "site:sp.test,",
+     "site:http://", "site:", "before:soon", "intitle:" + "x" * 65],
 )  # fmt: skip
 def test_an_exclusion_that_cannot_be_is_told_and_excludes_nothing(filter_: str) -> None:
     query = f"walrusone -{filter_}"
