@@ -58,7 +58,7 @@ class HttpRoute:
 
 
 _SYNTAX = 'words, "a phrase", -without, site:host, lang:zh, OR, parentheses; /help has all'
-_QUERY = Parameter("q", _SYNTAX, default=None, most=MAX_TYPED)
+_QUERY = Parameter("q", _SYNTAX, default=None, most=MAX_QUERY)
 _LANGUAGE = Parameter("lang", "only documents in this language (ISO 639-1)", most=8)
 _SITE = Parameter("site", "only documents of this host and those below it", most=255)
 _SORT = Parameter("sort", "relevance, or date: of the pages that hold enough of the words, the newest first", most=16)
