@@ -1,5 +1,5 @@
-"""Begins anew what depends on the networks that a machine is in, whenever its addresses change: a link may come up, and
-a router or neighbours may be there, long after the node has started."""
+"""Begins anew what depends on the networks of a machine, whenever its addresses change. A link may come up long after
+the node has started; its router and neighbours are asked then."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What was not there at the start is tried again when the machine's addresses change."""
+"""A router and a LAN that were not there at the start are tried again when the machine's addresses change."""
 
 import asyncio
 
