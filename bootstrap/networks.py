@@ -46,6 +46,7 @@ from dht import (
     Publishers,
     SignedStrategy,
     Strategy,
+    absolute_name,
     check_network,
     check_publishers,
     decode_signed,
@@ -77,7 +78,7 @@ async def look_up(seed: str) -> tuple[Address, ...]:
     name, port = parse_name(seed)
     try:
         async with asyncio.timeout(LOOK_UP_S):
-            found = await asyncio.get_running_loop().getaddrinfo(name, port, type=socket.SOCK_DGRAM)
+            found = await asyncio.get_running_loop().getaddrinfo(absolute_name(name), port, type=socket.SOCK_DGRAM)
     except (OSError, TimeoutError, UnicodeError):
         return ()
     hosts = (str(address[0]) for family, _, _, _, address in found if family in (socket.AF_INET, socket.AF_INET6))
@@ -107,7 +108,7 @@ class _NetworkFile(msgspec.Struct):
 def load_network(source: Path | str) -> Network:
     """Read and check a network file, given its path or its text. Raises BadStrategy: field, reason, remedy."""
     if isinstance(source, str):
-        return _parsed(source)
+        return _parsed(source.removeprefix("\ufeff"))
     text = _read(source)
     try:
         return _parsed(text)
@@ -229,7 +230,7 @@ def _read(path: Path) -> str:
             data = file.read(MAX_FILE_BYTES + 1)
         if len(data) > MAX_FILE_BYTES:
             raise BadStrategy(str(path), f"longer than {MAX_FILE_BYTES} bytes", "this is no network file")
-        return data.decode()
+        return data.decode("utf-8-sig")
     except OSError as error:
         raise BadStrategy(str(path), error.strerror or str(error), "give the path of a network file") from None
     except UnicodeDecodeError:

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from dht.front_door import lazily
     from dht.identity.crawler_key import CrawlerKey, crawler_key_of, json_web_key, signature_fields, thumbprint
     from dht.identity.node_key import Identity, node_id_of, verify
+    from dht.identity.private_file import others_may_read, write_secret
     from dht.identity.puzzle import solve_all, work_of
     from dht.identity.puzzle_solver import PuzzleFile
     from dht.keys import (
@@ -101,6 +102,7 @@ if TYPE_CHECKING:
     from dht.rate_limit import RateLimiter
     from dht.reachability.dial_back import DialBack
     from dht.reachability.evidence import Mode
+    from dht.resolver_names import absolute_name
     from dht.slot_set import resize_inside
     from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_matches
     from dht.strategy.diff import difference
@@ -171,6 +173,7 @@ else:
             "dht.front_door": "lazily",
             "dht.identity.crawler_key": "CrawlerKey crawler_key_of json_web_key signature_fields thumbprint",
             "dht.identity.node_key": "Identity node_id_of verify",
+            "dht.identity.private_file": "others_may_read write_secret",
             "dht.identity.puzzle": "solve_all work_of",
             "dht.identity.puzzle_solver": "PuzzleFile",
             "dht.keys": (
@@ -195,6 +198,7 @@ else:
             "dht.protocol.requester": "Datagram",
             "dht.protocol.udp_driver": "EngineDriver",
             "dht.rate_limit": "RateLimiter",
+            "dht.resolver_names": "absolute_name",
             "dht.reachability.dial_back": "DialBack",
             "dht.reachability.evidence": "Mode",
             "dht.slot_set": "resize_inside",
@@ -230,25 +234,25 @@ __all__ = [
     "ALIKE_BITS", "CHALLENGED_RECORDS", "CHALLENGE_EVERY_S", "CLOCKS_S", "DOMAINS_NEEDED", "EVIDENCE_AT_POINT",
     "EVIDENCE_KEPT", "EVIDENCE_KEPT_S", "FEW_MEMBERS", "FRESH_S", "LATE_S", "LOOK_AGAIN_S", "MALFORMED",
     "MAX_EVIDENCE_BYTES", "MAX_LISTED", "MAX_SLOT_BITS", "MAX_SPREAD", "MOST_GRACE_S", "NO_VOTES_S", "SITE_BYTES",
-    "STRICT", "SURE_S", "UNLIKE_BITS", "WEB", "Address", "AddressPolicy", "Admitter", "AdoptedStrategy",
-    "BadIdentity", "BadInvitation", "BadMessage", "BadStrategy", "BalanceReport", "BrokenFile", "Clock", "Contact",
-    "CrawlRules", "CrawlerKey", "Datagram", "DhtConfig", "DialBack", "DocumentId", "Done", "DseError", "Endpoint",
-    "EngineDriver", "Event", "Evidence", "Family", "FaultSite", "Gone", "HearTime", "Identity", "InputError",
-    "Invitation", "Key", "Listener", "Load", "LocalError", "LocalFault", "LocalFaults", "Look", "MachineRefuses",
-    "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent", "Overlay", "OverlayFiles",
-    "OverlayService", "OverlaySettings", "Pattern", "PeerAudit", "PeerTimeout", "Placement", "ProtocolEngine",
-    "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError", "Revocation", "Route", "Rule",
-    "RuleDecision", "ShardPolicy", "SignedGrant", "SignedStrategy", "SiteShards", "Slot", "SlotMove", "Strategy",
-    "StrategyAhead", "StrategyHistory", "StrategyRules", "Supervisor", "Topic", "VerifiedHeartbeat", "View",
-    "Visitor", "WorkingFamilies", "add_signature", "check_bounds", "check_network", "check_publishers",
+    "STRICT", "SURE_S", "UNLIKE_BITS", "WEB", "Address", "AddressPolicy", "Admitter", "AdoptedStrategy", "BadIdentity",
+    "BadInvitation", "BadMessage", "BadStrategy", "BalanceReport", "BrokenFile", "Clock", "Contact", "CrawlRules",
+    "CrawlerKey", "Datagram", "DhtConfig", "DialBack", "DocumentId", "Done", "DseError", "Endpoint", "EngineDriver",
+    "Event", "Evidence", "Family", "FaultSite", "Gone", "HearTime", "Identity", "InputError", "Invitation", "Key",
+    "Listener", "Load", "LocalError", "LocalFault", "LocalFaults", "Look", "MachineRefuses", "Message", "Mode",
+    "Network", "NoConnection", "NodeId", "Now", "OnEvent", "Overlay", "OverlayFiles", "OverlayService",
+    "OverlaySettings", "Pattern", "PeerAudit", "PeerTimeout", "Placement", "ProtocolEngine", "Publishers",
+    "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError", "Revocation", "Route", "Rule", "RuleDecision",
+    "ShardPolicy", "SignedGrant", "SignedStrategy", "SiteShards", "Slot", "SlotMove", "Strategy", "StrategyAhead",
+    "StrategyHistory", "StrategyRules", "Supervisor", "Topic", "VerifiedHeartbeat", "View", "Visitor",
+    "WorkingFamilies", "absolute_name", "add_signature", "check_bounds", "check_network", "check_publishers",
     "check_window", "counted", "crawler_key_of", "decode_grant", "decode_piece", "decode_pieces", "decode_signed",
     "difference", "distance", "document_id", "documents_of", "encode_document", "encode_grant", "encode_piece",
-    "encode_pieces", "encode_signed", "evidence_points", "grant_flaw", "has_met_peers", "host_matches",
-    "json_web_key", "lazily", "leaves_of", "library_log", "load_leaf", "network_id", "node_id_of", "now_of",
-    "open_heartbeat", "open_overlay", "open_voucher", "owners_needed", "parse_address", "parse_document",
+    "encode_pieces", "encode_signed", "evidence_points", "grant_flaw", "has_met_peers", "host_matches", "json_web_key",
+    "lazily", "leaves_of", "library_log", "load_leaf", "network_id", "node_id_of", "now_of", "open_heartbeat",
+    "open_overlay", "open_voucher", "others_may_read", "owners_needed", "parse_address", "parse_document",
     "parse_invitation", "placement_diff", "placement_key", "refusal_of", "refused", "resize_inside", "revoked_id",
     "shards", "sign_strategy", "sign_voucher", "signature_fields", "signers_needed", "site_of", "slot_of",
     "slot_range", "slot_start", "small_packet_socket", "solve_all", "split_url", "spread_depth", "stray_range",
     "system_clock", "thumbprint", "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of",
-    "write_atomically",
+    "write_atomically", "write_secret",
 ]  # fmt: skip

@@ -13,14 +13,16 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode
-from urllib.request import urlopen
+from urllib.request import ProxyHandler, build_opener
 
 
 def search(node: str, query: str, pages: int) -> Iterator[dict[str, Any]]:
     """Yield the results of the first pages, in order; raises HTTPError where the node refuses."""
     cursor = ""
     for _ in range(pages):
-        with urlopen(f"{node}/api/v1/search?{urlencode({'q': query, 'cursor': cursor})}", timeout=30) as answer:
+        with build_opener(ProxyHandler({})).open(
+            f"{node}/api/v1/search?{urlencode({'q': query, 'cursor': cursor})}", timeout=30
+        ) as answer:
             body = json.load(answer)
         if body["partial"]:
             print(f"only {body['coverage']['answered']} of {body['coverage']['slots']} slots answered", file=sys.stderr)

@@ -11,13 +11,13 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
-from urllib.request import Request, urlopen
+from urllib.request import ProxyHandler, Request, build_opener
 
 
 def post(url: str, token: str, body: dict[str, Any]) -> dict[str, Any]:
     """Send JSON with the node's token and return the JSON of the answer; raises HTTPError."""
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    with urlopen(Request(url, json.dumps(body).encode(), headers), timeout=60) as answer:
+    with build_opener(ProxyHandler({})).open(Request(url, json.dumps(body).encode(), headers), timeout=60) as answer:
         return dict(json.load(answer))
 
 

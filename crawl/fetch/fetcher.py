@@ -261,7 +261,7 @@ def _hosts(path: str) -> Mapping[str, tuple[str, ...]]:
     if not path:
         return {}
     try:
-        return parse_hosts(Path(path).read_text("utf-8"), path)
+        return parse_hosts(Path(path).read_text("utf-8-sig"), path)
     except OSError as error:
         raise BadHostsFile(path, 0, error.strerror or str(error)) from error
     except UnicodeDecodeError as error:

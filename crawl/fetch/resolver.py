@@ -18,7 +18,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from crawl.config import CrawlConfig
 from crawl.errors import AddressRefused, BadHostsFile, FamilyMissing
 from crawl.fetch.address_filter import refuse_address
-from dht import Clock, WorkingFamilies
+from dht import Clock, WorkingFamilies, absolute_name
 
 
 def parse_hosts(text: str, path: str) -> Mapping[str, tuple[str, ...]]:
@@ -139,7 +139,7 @@ def usable_addresses(
 def _look_up(name: str) -> tuple[str, ...] | None:
     """Ask the system; () where it knows no such name, None where it could not find out. Blocks."""
     try:
-        found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(absolute_name(name), None, type=socket.SOCK_STREAM)
     except socket.gaierror as error:
         return None if error.errno == socket.EAI_AGAIN else ()
     except (OSError, UnicodeError):  # no memory, or a label that IDNA cannot hold

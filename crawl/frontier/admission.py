@@ -4,7 +4,6 @@ Pure: URLs in, visits and the reasons of refusals out. Each bound is far above w
 Sources: Li Xiaoming 2003 (trap guards); Heydon & Najork 1999, section 5.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -41,23 +40,12 @@ MAX_SEGMENTS = 24
 MAX_REPEATS = 3  # of one path segment: /a/b/a/b/a/b/a/b/ comes from broken relative links
 MAX_PARAMETERS = 12  # more is a faceted search, whose combinations never end
 MAX_HOST_LABELS = 10
-FIRST_YEAR = 1970  # calendars link to every month before and after; pages about real events lie in between
-YEARS_AHEAD = 2
-_YEAR_S = 31_556_952
 _REMEMBERED = 8192  # URLs: each is judged when it is found, often by many pages, and when it is fetched
-_MONTH = r"(?:0?[1-9]|1[0-2])"
-_DATED_PATH = re.compile(rf"/(\d{{4}})[/-]{_MONTH}(?=[/.-]|$)")  # a year counts where a month follows it
-_DATED_QUERY = re.compile(rf"(?:^|&)(?:year|yr|y|jahr|annee)=(\d{{4}})(?=&|$)|=(\d{{4}})-{_MONTH}(?=[-&]|$)")
-
-
-def refuse_url(url: str, now: float) -> str:
-    """Explain why a canonical URL looks like part of a trap, or names no web site; "" where neither. `now`: Unix
-    seconds."""
-    return _refused(url, 1970 + int(now // _YEAR_S) + YEARS_AHEAD)
 
 
 @lru_cache(_REMEMBERED)
-def _refused(url: str, last_year: int) -> str:
+def refuse_url(url: str) -> str:
+    """Explain why a canonical URL looks like part of a trap, or names no web site; "" where neither."""
     parts = split_url(url)
     if reason := refuse_port(url):
         return f"guard: {reason}"
@@ -70,10 +58,6 @@ def _refused(url: str, last_year: int) -> str:
         return "guard: path repeats itself"
     if parts.query.count("&") >= MAX_PARAMETERS:
         return "guard: too many parameters"
-    years = [match[1] for match in _DATED_PATH.finditer(parts.path)]
-    years += [match[1] or match[2] for match in _DATED_QUERY.finditer(parts.query)]
-    if not all(FIRST_YEAR <= int(year) <= last_year for year in years):
-        return "guard: calendar beyond real dates"
     return ""
 
 
@@ -92,14 +76,14 @@ def allowed_depth(depth: int, decision: CrawlDecision) -> int:
     return depth if decision.max_depth is None else min(depth, decision.max_depth)
 
 
-def refusal_reason(url: str, decision: CrawlDecision, now: float) -> str:
-    """Explain why a URL may not be crawled, "" where it may. `now`: Unix seconds."""
+def refusal_reason(url: str, decision: CrawlDecision) -> str:
+    """Explain why a URL may not be crawled, "" where it may."""
     if not decision.allowed:
         return decision.reason or "rules"
-    return refuse_url(url, now)
+    return refuse_url(url)
 
 
-def admit_urls(urls: Iterable[str], trail: Trail, decide: Decide, now: float) -> tuple[list[Visit], list[str]]:
+def admit_urls(urls: Iterable[str], trail: Trail, decide: Decide) -> tuple[list[Visit], list[str]]:
     """Make visits of the URLs that may be crawled, each with the depth left to it; return the others' reasons, too."""
     visits: list[Visit] = []
     reasons: list[str] = []
@@ -108,7 +92,7 @@ def admit_urls(urls: Iterable[str], trail: Trail, decide: Decide, now: float) ->
             reasons.append(OUT_OF_SCOPE)
             continue
         decision = decide(url)
-        if reason := refusal_reason(url, decision, now):
+        if reason := refusal_reason(url, decision):
             reasons.append(reason)
         else:
             depth = allowed_depth(trail.depth, decision)

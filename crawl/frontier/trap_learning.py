@@ -1,9 +1,10 @@
 """Traps learned from what a site's pages say: what a URL alone (admission.py) does not give away.
 
 Pure: bounded memory of the sites read last. A holder that starts anew recalls from the visits which texts a site has
-shown. It learns patterns and parameters anew, for the order in which the texts came is lost. Three things are learned
-from the first reading of each page, by the hash of its steady text (fingerprint.py), in which calendars and counters
-are equal:
+shown, and which of its patterns were refused. It learns other patterns and parameters anew, for the order in which the
+texts came is lost. No number makes a URL a trap: newspapers have issues of 1848, and a standard is called 9001. Three
+things are learned from the first reading of each page, by the hash of its steady text (fingerprint.py), in which
+calendars and counters are equal. Months without events are equal in their *bare text*. The three are:
 - a *pattern* (a path with its queries, or a folder with numbers in its names) whose pages nearly all repeat other pages
   of the site: facets, calendars, endless paths. No more URLs of it are fetched.
 - a query *parameter* that changes nothing: session ids, affiliate names. URLs lose it.
@@ -14,21 +15,28 @@ import re
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from functools import lru_cache
+from hashlib import blake2b
 from typing import TypeVar
 
+from crawl.content.fingerprint import HASH_BYTES, steady_of
 from dht import split_url
 
 PATTERN_PAGES = 20  # of one pattern, before it may be called a trap
 PATTERN_SHARE = 0.9  # of these say nothing new
 PARAMETER_PAIRS = 8  # of URLs that differ in one parameter's value alone, before it may be called idle
 PARAMETER_SHARE = 0.95
+CALENDAR_CHARS = 2_000  # pages with more text are no bare calendars
+MONTH_DAYS = 31
 SHARED_TEXT = 10  # URLs of one site with one text
 _MAX_SITES = 500
 _REMEMBERED = 1024  # URLs: each is judged before its fetch, and learned from after it
 _MAX_EACH = 512  # texts, patterns, parameters and URLs without one of them, of a site: about 100 bytes each
 Name = TypeVar("Name")
 Value = TypeVar("Value")
+_REFUSED = re.compile(r"guard: ([0-9]{1,9}) of ([0-9]{1,9}) pages like it say nothing new")
 _NUMBERS = re.compile(r"[0-9]+")
+MAX_DIGITS = 9  # of a number that is compared as one
+_AS_LETTERS = str.maketrans("0123456789", "abcdefghij")  # digits are left out of steady texts
 
 
 @dataclass(slots=True)
@@ -62,11 +70,20 @@ class TrapLearning:
     def recall(self, site: str, text: bytes, rebuild: object) -> None:
         """Count a text that a page showed before the slot was rebuilt. Sites that were known when the rebuild began, by
         reading them or by another rebuild, count it already."""
-        known = self._sites.get(site)
-        if known is None:
-            known = _kept(self._sites, site, _SiteLessons(recalled=rebuild), _MAX_SITES)
+        known = self._recalled(site, rebuild)
         if known.recalled == rebuild:
             known.texts[text] = _kept(known.texts, text, 0, _MAX_EACH) + 1
+
+    def recall_refusal(self, site: str, url: str, reason: str, rebuild: object) -> None:
+        """Learn from a visit that was refused for its pattern before the slot was rebuilt."""
+        if found := _REFUSED.fullmatch(reason):
+            count = _kept(self._recalled(site, rebuild).patterns, pattern_of(url), _Count(), _MAX_EACH)
+            if count.pages < (pages := int(found[2])):
+                count.pages, count.same = pages, int(found[1])
+
+    def _recalled(self, site: str, rebuild: object) -> _SiteLessons:
+        known = self._sites.get(site)
+        return known or _kept(self._sites, site, _SiteLessons(recalled=rebuild), _MAX_SITES)
 
     def refusal(self, site: str, url: str) -> str:
         """Explain why a URL is not worth a fetch, "" where it may be."""
@@ -85,13 +102,16 @@ class TrapLearning:
         left = [each for each in query.split("&") if not _is_idle(known, each.partition("=")[0])]
         return path + ("?" + "&".join(left) if left else "")
 
-    def learn(self, site: str, url: str, text: bytes) -> str:
-        """Learn from a page's first reading; return why it is not kept, "" where it is. `text`: its text's hash."""
+    def learn(self, site: str, url: str, text: bytes, bare: bytes = b"") -> str:
+        """Learn from a page's first reading; return why it is not kept, "" where it is. `text`: its text's hash.
+        `bare`: what `bare_text` makes of it."""
         known = _kept(self._sites, site, _SiteLessons(), _MAX_SITES)
         shown = known.texts.get(text, 0)
         _kept(known.texts, text, 0, _MAX_EACH)
         known.texts[text] = shown + 1
-        _kept(known.patterns, pattern_of(url), _Count(), _MAX_EACH).add(shown > 0)
+        _kept(known.patterns, pattern_of(url), _Count(), _MAX_EACH).add(shown > 0 or bare in known.texts)
+        if bare:
+            _kept(known.texts, bare, 1, _MAX_EACH)
         _compare_variants(known, url, text)
         return f"guard: soft 404, {shown} other pages of the site say the same" if shown >= SHARED_TEXT else ""
 
@@ -104,6 +124,22 @@ def pattern_of(url: str) -> str:
         return f"{parts.path}?"
     folder, _, name = parts.path.rpartition("/")
     return _NUMBERS.sub("0", f"{folder}/{'' if not _NUMBERS.search(name) else name}")
+
+
+def bare_text(url: str, text: str) -> bytes:
+    """Return the hash of a short page's text without days of a month and the numbers around those of its URL. Months of
+    a calendar have the same. It is b"" for a long page, and where the URL has no number."""
+    named = {int(number) for number in _NUMBERS.findall(url.partition("://")[2]) if len(number) <= MAX_DIGITS}
+    if not named or len(text) > CALENDAR_CHARS:
+        return b""
+    around = {near for number in named for near in (number - 1, number, number + 1)} | set(range(MONTH_DAYS + 1))
+
+    def kept(found: re.Match[str]) -> str:
+        is_around = len(found[0]) <= MAX_DIGITS and int(found[0]) in around
+        return "" if is_around else found[0].translate(_AS_LETTERS)
+
+    said = _NUMBERS.sub(kept, text).encode("utf-8", "surrogatepass")
+    return blake2b(steady_of(said), digest_size=HASH_BYTES, person=b"calendar").digest()
 
 
 def _compare_variants(known: _SiteLessons, url: str, text: bytes) -> None:

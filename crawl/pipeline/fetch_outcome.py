@@ -166,10 +166,10 @@ def forgotten(visit: Visit) -> Visit:
     return replace(visit, etag="", last_modified="", unavailable_at=0.0, barred_at=_unbarred(visit), history=history)
 
 
-def may_stand_in(visit: Visit, twin: str, decide: Decide, now: float) -> bool:
+def may_stand_in(visit: Visit, twin: str, decide: Decide) -> bool:
     """Tell whether a URL may be left to its twin: its scope must hold the twin, and no rule may refuse it."""
     scope = scope_after_redirect(visit.scope, visit.url, twin)
-    return is_canonical(twin) and is_within(scope, twin) and not refusal_reason(twin, decide(twin), now)
+    return is_canonical(twin) and is_within(scope, twin) and not refusal_reason(twin, decide(twin))
 
 
 def left_to_twin(visit: Visit, alias: MirrorAlias, twin: Visit | None, now: float, config: CrawlConfig) -> Visit | None:

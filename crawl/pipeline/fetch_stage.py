@@ -91,7 +91,7 @@ class FetchStage:
         decision = self.access.decide(visit.url)
         if not decision.allowed:  # what was stored of it is swept off the disks
             return self._without(forgotten(refused(visit, decision.reason or "rules", now, self.config)))
-        if reason := refusal_reason(visit.url, decision, now) or self._trap(task):
+        if reason := refusal_reason(visit.url, decision) or self._trap(task):
             return self._without(refused(visit, reason, now, self.config))
         if decision.refused_here:
             return self._declined(visit, decision.refused_here)
@@ -144,7 +144,7 @@ class FetchStage:
     async def _left_to_twin(self, visit: Visit, now: float) -> FetchResult | None:
         """Return how a URL of an alias ends that is not fetched, its twin instead; None where it is to be fetched."""
         alias = self.sites.mirrors.find(visit.url)
-        if alias is None or visit.is_sitemap or not may_stand_in(visit, alias.twin(visit.url), self.access.decide, now):
+        if alias is None or visit.is_sitemap or not may_stand_in(visit, alias.twin(visit.url), self.access.decide):
             return None
         twin = alias.twin(visit.url)
         known = {} if alias.redirects else await self.sink.find([twin])

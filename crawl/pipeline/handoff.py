@@ -100,7 +100,7 @@ class Handoff:
         if urls and not trail.is_sitemap:  # there are few sitemaps
             most = rank_of(trail.depth, trail.scope)  # rules may allow less
             urls = await self._unseen(urls, [most] * len(urls))
-        found, refusals = admit_urls(urls, trail, self.access.decide, self.clock().wall)
+        found, refusals = admit_urls(urls, trail, self.access.decide)
         for reason in refusals:
             self.counters.count_refusal(reason)
         if trail.is_sitemap or all(visit.depth == trail.depth for visit in found):

@@ -19,6 +19,7 @@ from crawl.errors import PageUnreadable
 from crawl.fetch.response import Fetched
 from crawl.frontier.admission import Trail, allowed_depth
 from crawl.frontier.fetch_task import FetchTask
+from crawl.frontier.trap_learning import bare_text
 from crawl.pipeline.fetch_outcome import (
     FollowUp,
     forgotten,
@@ -226,7 +227,8 @@ class ProcessStage:
         """Return why a page that is read for the first time is not taken, "" where it is."""
         if task.visit.history.seen_at or not (parsed.text or parsed.boilerplate):
             return ""
-        return self.sites.traps.learn(task.site, task.visit.url, steady_text(parsed.fingerprint))
+        url, bare = task.visit.url, bare_text(task.visit.url, f"{parsed.title}\n{parsed.text}")
+        return self.sites.traps.learn(task.site, url, steady_text(parsed.fingerprint), bare)
 
     def _without_idle(self, site: str, url: str) -> str:
         """Return a URL without those of its parameters that change nothing at its site."""

@@ -107,6 +107,8 @@ class SiteKnowledge:
         self.mirrors.recall(visit)
         if visit.history.fingerprint and visit.history.seen_at:
             self.traps.recall(site_of(visit.url), steady_text(visit.history.fingerprint), rebuild)
+        if visit.state == VisitState.REFUSED:
+            self.traps.recall_refusal(site_of(visit.url), visit.url, visit.reason, rebuild)
 
     def learn(self, before: Visit, outcome: Visit, *, is_fetched: bool) -> None:
         """Learn from a recorded outcome; `before` is the visit that led to it, `is_fetched` tells of a response."""

@@ -21,6 +21,7 @@ from nacl import bindings
 from nacl.exceptions import BadSignatureError, CryptoError
 
 from dht.errors import BadIdentity, BadSignature
+from dht.identity.private_file import others_may_read, write_secret_whole
 from dht.keys import KEY_BYTES, NodeId
 from dht.rate_limit import remember
 
@@ -81,7 +82,7 @@ class Identity:
             raise BadIdentity(str(path), f"cannot be read ({error.strerror})", remedy) from error
         except UnicodeDecodeError as error:
             raise _damaged(path) from error
-        if mode & 0o077:
+        if others_may_read(path):
             raise BadIdentity(str(path), f"other users may read it (mode {mode & 0o777:o})", f"run: chmod 600 {path}")
         try:
             header, seed, public_key = text.split("\n")[:3]
@@ -95,15 +96,8 @@ class Identity:
     def save(self, path: Path) -> None:
         """Write the key file: whole or not at all, mode 0600, never over another file. Raises BadIdentity."""
         text = f"{HEADER}\n{self._seed.hex()}\n{self.public_key.hex()}\n"
-        draft = path.with_name(path.name + ".new")
         try:
-            draft.unlink(missing_ok=True)
-            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.link(draft, path)  # unlike a rename, refuses to replace a key that is there
-            draft.unlink()
+            write_secret_whole(path, text)
         except OSError as error:
             remedy = "check the folder's permissions and free space, and that no key file lies there yet"
             raise BadIdentity(str(path), f"cannot be written ({error.strerror})", remedy) from error

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from dht.clock import Clock
 from dht.errors import BadInvitation
+from dht.identity.private_file import others_may_read
 from dht.keys import Key
 from dht.overlay.point_records import PointRecords
 from dht.protocol.engine import ProtocolEngine
@@ -79,9 +80,12 @@ def _read(path: Path | None) -> tuple[Invitation | None, str]:
     if path is None or not path.exists():
         return None, ""
     try:
-        if (mode := path.stat().st_mode) & 0o077:
-            return None, f"{path}: other users may read it (mode {mode & 0o777:o}); run: chmod 600 {path}"
-        return parse_invitation(path.read_text("ascii")), ""
+        if others_may_read(path):
+            return (
+                None,
+                f"{path}: other users may read it (mode {path.stat().st_mode & 0o777:o}); run: chmod 600 {path}",
+            )
+        return parse_invitation(path.read_text("utf-8-sig")), ""
     except (OSError, UnicodeDecodeError) as error:
         return None, f"its invitation {path} cannot be read ({error}); run `dse-node accept` with another one"
     except BadInvitation as error:

@@ -8,6 +8,7 @@ from index.engine.protocol import host_names
 from index.query.parser import LanguageFilter, QueryGroup, QueryNode, SiteFilter, TagFilter
 from index.query.scoring import occurrences
 from index.text.forward_index import ForwardRecord
+from index.text.site_host import digest_of_host, host_of, name_of_host
 from index.text.tags import bears
 
 
@@ -17,7 +18,7 @@ def matches(node: QueryNode, text: Text, forward: ForwardRecord) -> bool:
         enough = sum(matches(child, text, forward) for child in node.children) >= node.minimum
         return enough and not any(matches(child, text, forward) for child in node.without)
     if isinstance(node, SiteFilter):
-        return node.host in host_names(text.url)
+        return node.host in (*host_names(text.url), name_of_host(digest_of_host(host_of(text.url))))
     if isinstance(node, LanguageFilter):
         return text.language.lower() == node.code
     if isinstance(node, TagFilter):

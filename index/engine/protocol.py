@@ -158,13 +158,13 @@ def commonest(names: Iterable[Sequence[str]]) -> Facets:
 
 
 def host_names(url: str) -> tuple[str, ...]:
-    """List every host that this URL is at or below, without and with its port: what `site:` is compared with."""
+    """List the host of a URL with its port, and each host that it is at or below: what `site:` is compared with."""
     try:
-        parts = urlsplit(url)
+        host = (parts := urlsplit(url)).hostname or ""
     except ValueError:  # a stranger signed it; it is at no host then
         return ()
-    hosts = [parts.netloc] if ":" in (parts.hostname or ":") else [parts.netloc, parts.hostname or ""]
-    return tuple(dict.fromkeys(name for host in hosts for name in _suffixes(host) if name))
+    above = [f"[{host}]"] if ":" in host else _suffixes(host)
+    return tuple(dict.fromkeys(name for name in (parts.netloc, *above) if name))
 
 
 def _suffixes(host: str) -> Iterator[str]:

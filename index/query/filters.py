@@ -10,12 +10,21 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 
+import ada_url
+
 from index.query.query_tree import LanguageFilter, QueryNode, SiteFilter, TagFilter, all_of, any_of
+from index.text.site_host import MAX_FOLDERS, digest_of_host, folder_tags, name_of_host, port_tag
 from index.text.tags import FIRST_YEAR, LAST_YEAR, WEB_PAGE, date_tags, word_tags
 
 MAX_SITE_CHARS = 255
 MAX_VALUE_CHARS = 64  # of a word that a title or an address is to hold
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", re.ASCII)
+_SITE = re.compile(
+    r"(?:https?://)?(?!https?:/)(?P<below>\*\.)?(?P<host>\[[0-9a-f:.]+\]|[^\s:/?#@\\\ud800-\udfff]+)"
+    r"(?::(?P<port>[0-9]{1,5})?)?(?P<path>/(?:[^\s?#\\\ud800-\udfff]*))?",
+    re.IGNORECASE,
+)
+_HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:]+\]")
 _TYPE = re.compile(r"[a-z0-9]{1,5}")
 _ALIASES = {"htm": WEB_PAGE, "php": WEB_PAGE, "web": WEB_PAGE}
 
@@ -35,17 +44,31 @@ def read_filter(name: str, value: str) -> QueryNode | None:
     return FILTERS[name].read(value)
 
 
-def _site(value: str) -> SiteFilter | None:
-    if len(value) > MAX_SITE_CHARS or any("\ud800" <= character <= "\udfff" for character in value):
+def _site(value: str) -> QueryNode | None:
+    found = _SITE.fullmatch(value) if len(value) <= MAX_SITE_CHARS else None
+    host = _host(found["host"]) if found else ""
+    if not found or not host:
         return None
-    host = value.lower().removeprefix("http://").removeprefix("https://").partition("/")[0]
-    host = host.removeprefix("*.").strip(".")
-    if not host.isascii():
-        try:
-            host = host.encode("idna").decode()
-        except UnicodeError:
+    whole: list[QueryNode] = [SiteFilter(host)]
+    if found["port"]:
+        if not 0 < (port := int(found["port"])) < 1 << 16:
             return None
-    return SiteFilter(host) if host and "*" not in host else None
+        whole.append(TagFilter(port_tag(port)))
+    if path := (found["path"] or "").removesuffix("*").rstrip("/"):
+        folders = list(folder_tags(path := ada_url.URL(f"http://{host}{path}").pathname))
+        if path.count("/") > MAX_FOLDERS or "*" in path:
+            return None  # deeper than pages are found by: nothing may be left out that was not named
+        whole += map(TagFilter, folders[-1:])
+    return all_of(whole, [SiteFilter(name_of_host(digest_of_host(host)))] if found["below"] else None)
+
+
+def _host(written: str) -> str:
+    """Return a host's name as URLs have it, by either form of an international name; "" where it cannot be one."""
+    try:
+        host = str(ada_url.URL(f"http://{written.strip('.')}").hostname)
+    except ValueError:
+        return ""
+    return host if _HOST.fullmatch(host) else ""
 
 
 def _language(value: str) -> LanguageFilter | None:
@@ -56,7 +79,9 @@ def _language(value: str) -> LanguageFilter | None:
 
 def _in_field(field: str) -> Callable[[str], QueryNode | None]:
     def read(value: str) -> QueryNode | None:
-        found: list[QueryNode] = [TagFilter(tag) for tag in word_tags(field, value[:MAX_VALUE_CHARS])]
+        found: list[QueryNode] = (
+            [TagFilter(tag) for tag in word_tags(field, value)] if len(value) <= MAX_VALUE_CHARS else []
+        )
         return all_of(found) if found else None
 
     return read
@@ -97,7 +122,7 @@ def _days(value: str) -> tuple[date, date] | None:
 
 
 FILTERS = {
-    "site": FilterRule(_site, "site:example.org"),
+    "site": FilterRule(_site, "site:example.org/docs"),
     "lang": FilterRule(_language, "lang:de"),
     "intitle": FilterRule(_in_field("title"), "intitle:tutorial", True),
     "inurl": FilterRule(_in_field("url"), "inurl:docs", True),

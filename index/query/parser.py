@@ -10,6 +10,7 @@ stand across the border of two words, and a third of a sentence. One character a
 (`tags.py`). Length, depth and leaves are bounded. `readings` tells where a piece was read in a way that is not obvious.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ from index.query.query_tree import (
     select,
 )
 from index.query.search_rules import NEWEST_RULES, SearchRules
+from index.query.signs import in_ascii
 from index.query.syntax import MAX_DEPTH, MAX_PIECE, Filter, Group, Item, Words, read_syntax
 from index.text.analyzer import is_unspaced, joined_word, words
 from index.text.folding import fold
@@ -43,6 +45,7 @@ from index.text.tags import character_tag, is_character
 MAX_CHARS = 1024
 MAX_LEAVES = 64
 MAX_REPEATS = 3  # a word said more often counts no more
+_CUT_OFF = re.compile(r"""(?:(?:\bNOT\s+|(?<!\S)-)(?:"[^"]*|\([^)]*)|\s\S{0,255}|)\Z""")
 SHORT_RUN = 3  # bigrams: a run of four characters is mostly two words, or one name
 LONG_RUN = 9  # bigrams and more are a sentence
 
@@ -200,10 +203,14 @@ class _Builder:
             unit, _ = self._group(node)
             self.said = said
             return [unit.counted] if unit else []
-        if isinstance(node, Filter) and (found := self._kept(node)):
-            return [found]
-        cut = self._cut(words(node.text if isinstance(node, Words) else f"{node.name} {node.value}"))
-        return [self._wherever(_exactly(cut))] if cut else []
+        if isinstance(node, Filter):
+            if (found := self._kept(node)) is None:
+                return []
+            value = words(node.value) if FILTERS[node.name].scores else []
+            return [all_of([found, _exactly(value)]) if len(value) > 1 else found]
+        every = words(node.text)
+        cut = self._cut(every)
+        return [self._wherever(_exactly(cut))] if cut == every and cut else []  # half of it would exclude more
 
     def _word(self, written: Words, is_demanded: bool) -> _Unit | None:
         folded = _folded(written.text)
@@ -263,11 +270,13 @@ def _exactly(found: Sequence[str], joined: str = "") -> Leaf:
 
 
 def _clean(text: str, readings: list[Reading]) -> str:
-    """The text as it can travel: no half characters, not too long."""
+    """The text as it can travel: no half characters, not too long. A word that the end cuts is left out. So is an
+    excluded quotation or group, half of which would exclude more."""
     kept = "".join(character for character in text[: 4 * MAX_CHARS] if not "\ud800" <= character <= "\udfff")
     if len(kept) > MAX_CHARS or len(text) > 4 * MAX_CHARS:
-        readings.append(Reading(ReadAs.CUT_TEXT, kept[max(MAX_CHARS - 32, 0) : MAX_CHARS]))
-    return kept[:MAX_CHARS]
+        kept = kept[: min(MAX_CHARS, len(_CUT_OFF.split(in_ascii(kept[: MAX_CHARS + 1]), 1)[0]))]
+        readings.append(Reading(ReadAs.CUT_TEXT, kept.rstrip()[-32:]))
+    return kept
 
 
 def _literal(text: str) -> Group:

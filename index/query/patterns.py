@@ -15,6 +15,7 @@ from itertools import islice
 
 from index.query.leaf import Term, term_of
 from index.query.query_tree import ReadAs, Reading
+from index.query.signs import in_ascii
 from index.query.spelling import TWO_EDITS_FROM, TWO_EDITS_PREFIX, is_correctable, is_within_two_edits, one_edit
 from index.query.syntax import MAX_PIECE
 from index.text.analyzer import is_unspaced, words
@@ -72,6 +73,7 @@ class Place:
 
 def find_patterns(text: str) -> tuple[list[Place], list[Reading]]:
     """Find the patterns of a query outside of its quotations, and say which are read as words instead."""
+    text = in_ascii(text)
     places: list[Place] = []
     told: list[Reading] = []
     characters_alone = _is_all_characters(text)

@@ -1,4 +1,5 @@
-"""A query's punctuation: text to words, quotes, filters and groups. The parser decides what they look for.
+"""A query's punctuation: text to words, quotes, filters and groups. The parser decides what they look for, and
+`signs.py` which signs of other scripts mean the same.
 
 Pure: values only; nothing that people or strangers type is an error. An open quotation or parenthesis is closed at the
 end, and a closing parenthesis without an opening one is left out. Neither a number (`-40`) nor an option as one types
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 
 from index.query.filters import FILTERS
 from index.query.query_tree import ReadAs, Reading
+from index.query.signs import in_ascii
 from index.text.analyzer import is_unspaced
 
 MAX_PIECE = 64  # characters told of what was read in another way
@@ -78,7 +80,7 @@ class Item:
 
 def read_syntax(text: str) -> tuple[Group, tuple[Reading, ...]]:
     """Return the whole query as a group, and how odd pieces of it were read."""
-    reader = _Reader(text)
+    reader = _Reader(in_ascii(text))
     return reader.read(), tuple(dict.fromkeys(reader.readings))
 
 

@@ -1,13 +1,18 @@
-"""The host that a page lies at, as results are counted by it, and whether a page is that host's front.
+"""Where a page lies: its host, as results are counted by it, its port and folders, and whether it is the host's front.
 
 Pure: strings in, strings and bytes out.
 """
 
+import re
+from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import blake2b
-from urllib.parse import urlsplit
+from itertools import accumulate
+from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 _FRONT_PATHS = frozenset(("", "/", "/index.html", "/index.htm", "/index.php"))
+MAX_FOLDERS = 4  # segments of a path, by which a page is found
+_PLAIN_PATH = re.compile(r"[\w.~/-]*", re.ASCII)
 HOST_BYTES = 8  # nobody finds another host with the digest of a given one
 
 
@@ -37,3 +42,26 @@ def digest_of_host(host: str) -> bytes:
 def name_of_host(digest: bytes) -> str:
     """Write a host's digest as the name by which an index finds the pages of exactly this host; no host looks so."""
     return f"={digest.hex()}"
+
+
+def place_tags(url: str) -> Iterator[str]:
+    """Yield a tag for the port of a URL, and one for each folder that it is in or names, up to MAX_FOLDERS."""
+    try:
+        parts = urlsplit(url)
+        yield port_tag(parts.port or (443 if parts.scheme == "https" else 80))
+        yield from folder_tags(parts.path)
+    except ValueError:  # a stranger signed it
+        return
+
+
+def port_tag(port: int) -> str:
+    """Return the tag of pages of a port, that of their scheme where they name none."""
+    return f"port:{port}"
+
+
+def folder_tags(path: str) -> Iterator[str]:
+    """Yield the tags of the first segments of a path, each with those before it."""
+    if not _PLAIN_PATH.fullmatch(path):  # one text for all ways to escape it
+        path = "/".join(quote(unquote_to_bytes(segment)).replace("/", "%2F") for segment in path.split("/"))
+    segments = path.removesuffix("/").split("/", MAX_FOLDERS + 1)[1 : MAX_FOLDERS + 1]
+    return (f"folder:{folder}" for folder in accumulate(segments, "{}/{}".format))

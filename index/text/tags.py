@@ -1,5 +1,5 @@
 """Tags, by which filters find a document, as short texts that it bears: words of its title and address, file type,
-date; and which single characters it holds, of scripts that put several into a word.
+port, folders and date. Others are the single characters that it holds, of scripts that put several into a word.
 
 Pure: a document in, tags out. One field of tags serves every engine, and a filter is any or all of some tags: so dates,
 too, are compared without numbers. A date has a tag for its decade, year, month and day, and a range is the fewest of
@@ -20,6 +20,7 @@ from index.text import text_leaf
 from index.text.analyzer import words
 from index.text.field_terms import MAX_BODY_CHARS, MAX_HEADINGS, MAX_LINE_CHARS
 from index.text.folding import fold
+from index.text.site_host import place_tags
 
 FIRST_YEAR, LAST_YEAR = 1970, 2099  # other dates are nobody's
 LAST_DAY = 47_482  # the last of 2099; later dates are nobody's
@@ -65,7 +66,7 @@ def _address(url: str) -> str:
 def _plain_tags(url: str, title: str, number: int) -> tuple[str, ...]:
     """Those of all but characters; `number`: of its day."""
     address = _address(url)
-    found = [*word_tags("title", title), *word_tags("url", address), f"type:{type_of(url)}"]
+    found = [*word_tags("title", title), *word_tags("url", address), f"type:{type_of(url)}", *place_tags(url)]
     if number:
         day = date(FIRST_YEAR, 1, 1) + timedelta(number - 1)
         found += [f"date:{day.year // 10}", f"date:{day:%Y}", f"date:{day:%Y-%m}", f"date:{day:%Y-%m-%d}"]

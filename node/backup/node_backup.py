@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from bootstrap import load_network
-from dht import Identity, InputError, Network
+from dht import Identity, InputError, Network, write_secret
 from node.backup.backup_file import OTHER, BackupWriter, Checked, Manifest, check_backup, take_files
 from node.backup.restored_settings import Settings, limits_of, own_settings
 from node.backup.sealed_secrets import LEAST_CHARS, seal, unseal
-from node.config.data_dir import DataDir, write_secret
+from node.config.data_dir import DataDir
 from node.config.settings import Config, load_config
 from node.config.toml_reader import parse_config
 from node.config.toml_writer import write_config

@@ -136,7 +136,9 @@ def _add_asking(verbs: Verbs) -> None:
     search.add_argument("--sort", choices=("relevance", "date"), default="relevance", help="date: the newest first")
     search.add_argument("--explain", action="store_true", help="say how each score came about")
     add_place(search, url=True, json=True)
-    add_place(add_verb(verbs, "status", "query_node:status", "print the state of the node"), url=True, json=True)
+    status = add_verb(verbs, "status", "query_node:status", "print the state of the node")
+    status.add_argument("--ready", action="store_true", help="only whether it is ready: exit code 0, else 1")
+    add_place(status, url=True, json=True)
     add_place(add_verb(verbs, "peers", "query_node:peers", "print the members of the network"), url=True, json=True)
     about = "list the nodes whose pages differ from their sites, and fetch some of the pages again"
     evidence = add_verb(verbs, "evidence", "query_node:evidence", about, "dse-node evidence")

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bootstrap import load_network
-from dht import DseError, Identity, Network, parse_document
+from dht import DseError, Identity, Network, absolute_name, parse_document
 from node.config.data_dir import DataDir
 from node.config.settings import Config, NodeConfig
 from node.errors import BadDataDir, DataDirLocked, NotRunning
@@ -31,7 +31,7 @@ def resolve(name: str) -> None:
 
     def ask() -> None:
         try:
-            socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+            socket.getaddrinfo(absolute_name(name), None, type=socket.SOCK_STREAM)
             outcome.append(None)
         except OSError as error:
             outcome.append(error)

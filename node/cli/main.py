@@ -11,6 +11,7 @@ Exit codes:
 
 import gc
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -23,6 +24,9 @@ OK, FAILED, USAGE, TWIN, BAD_CONFIG = 0, 1, 2, 4, 78
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code; an error is one line on standard error: what, where, what to do."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character gets "?" in its place
+            stream.reconfigure(errors="replace")
     parser = build_parser()
     arguments = parser.parse_args(argv)
     if arguments.verb is None:

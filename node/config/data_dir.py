@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from dht import others_may_read, write_secret
 from node.errors import BadDataDir, DataDirLocked
 
 FORMAT = 1  # raised when a newer node could not read an older directory, or the other way round
@@ -117,7 +118,7 @@ class DataDir:
             raise BadDataDir(str(self.root), "no node lives here", "name its directory with --data-dir") from None
         except OSError as error:
             raise _unusable(self.admin_token, error) from None
-        if mode & 0o077:
+        if others_may_read(self.admin_token):
             remedy = f"delete it: `dse-node run` makes another; or run: chmod 600 {self.admin_token}"
             raise BadDataDir(str(self.admin_token), f"other users may read it (mode {mode & 0o777:o})", remedy)
         if len(token) < 20:
@@ -154,15 +155,6 @@ def default_root() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_data_dir("dse-node", appauthor=False))
-
-
-def write_secret(path: Path, text: str) -> None:
-    """Write a new file that only its owner may read; raises FileExistsError rather than replace one."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _pid(descriptor: int) -> int | None:

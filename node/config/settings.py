@@ -183,7 +183,7 @@ def load_config(path: Path) -> Config:
     if len(raw) > MAX_CONFIG_BYTES:
         raise ConfigError(str(path), f"longer than {MAX_CONFIG_BYTES} bytes", "this is hardly a config.toml")
     try:
-        text = raw.decode()
+        text = raw.decode("utf-8-sig")  # some editors begin a file with a BOM
     except UnicodeDecodeError as error:
         raise ConfigError(str(path), f"not UTF-8 at byte {error.start}", "save it as UTF-8") from None
     return parse_config(text, str(path), Config)

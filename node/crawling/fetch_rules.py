@@ -71,6 +71,6 @@ class FetchRules:
         """Tell whether the network lets anybody fetch a canonical URL."""
         return self.decide(url).allowed
 
-    def denied(self, url: str, now: float) -> str:
-        """Say why the network takes no page of a canonical URL at `now` (Unix seconds), "" where it does."""
-        return refusal_reason(url, self.decide(url), now)
+    def denied(self, url: str) -> str:
+        """Say why the network takes no page of a canonical URL, "" where it does."""
+        return refusal_reason(url, self.decide(url))

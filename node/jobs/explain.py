@@ -89,7 +89,7 @@ class Explanations:
         visit = (await self._known.find([url])).get(url)
         told = await self._ask(holder, url)
         facts = Facts(
-            denied=refusal_reason(url, decision, now),
+            denied=refusal_reason(url, decision),
             visit=visit,
             holder=self._name(holder) if holder else "",
             asked=told is not None,

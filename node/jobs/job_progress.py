@@ -60,7 +60,7 @@ class JobProgress:
         return UrlProgress(asked.url, VisitState(visit.state).name.lower(), visit.reason, following)
 
     def _found(self, urls: Sequence[str], trail: Trail) -> list[Visit]:
-        return admit_urls(filter(is_canonical, urls), trail, self._decide, self._clock().wall)[0]
+        return admit_urls(filter(is_canonical, urls), trail, self._decide)[0]
 
 
 def _state(visit: Visit | None) -> VisitState | None:

@@ -108,7 +108,7 @@ class PageImport:
         url = response_of(capture).url
         if self._rules.refusals.reason(url):
             return "refused by this node: crawl.refuse"
-        return self._rules.denied(url, now)
+        return self._rules.denied(url)
 
     async def _take(
         self,

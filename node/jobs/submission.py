@@ -81,7 +81,7 @@ class Submission:
         """Say why a canonical URL is not handed in, "" where it is."""
         if refusal := self._rules.refusals.reason(url):
             return f"refused by this node's {refusal}; another node takes it"
-        return self._rules.denied(url, self._clock().wall)
+        return self._rules.denied(url)
 
 
 def _seed(visit: Visit, known: Visit | None) -> Seed:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from random import sample
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -33,6 +34,10 @@ ASK_S = 5.0  # one request to a router
 STOP_S = 3.0  # for removing what was mapped, at the end
 MAX_ANSWER_BYTES = 256 << 10  # descriptions of routers have some 20 kB
 ONLY_PERMANENT = 725  # WANIPConnection's error OnlyPermanentLeasesSupported
+# Of WANIPConnection:2 and what routers make of it: not authorized, action failed, the two conflicts.
+PORT_REFUSED = frozenset((606, 501, 718, 729))
+OTHER_PORTS = range(49_152, 65_536)  # RFC 6335: nobody's own
+TRIES = 8
 PROTOCOLS = {"UDP": 17, "TCP": 6}
 DESCRIPTION = "dse-node"
 
@@ -56,7 +61,7 @@ class GrantedMappings:
     """Holds what a router opened for this node."""
 
     router: IgdDevice
-    v4: list[tuple[int, str]] = field(default_factory=list)  # port, protocol
+    v4: list[tuple[int, str]] = field(default_factory=list)  # the router's port, protocol
     pinholes: list[int] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -76,6 +81,7 @@ class UpnpMapping:
         """`own_addresses`: where peers see this node. `description_url`: of the router; "": search the LAN for it."""
         self._ports = {e.family: e.udp_port for e in listening}
         self._own_addresses, self._url = own_addresses, description_url
+        self._outside = self._ports.get(4, 0)  # the router's port for both protocols
 
     async def run(self) -> None:
         """Keep the ports mapped until cancelled, then remove the mappings."""
@@ -111,9 +117,7 @@ class UpnpMapping:
         mapped = GrantedMappings(router)
         here = ipaddress.ip_address(_address_towards(urlsplit(url).hostname or ""))
         if 4 in self._ports and isinstance(here, ipaddress.IPv4Address):
-            for protocol in PROTOCOLS:
-                await _add_mapping(router, self._ports[4], protocol, here)
-                mapped.v4.append((self._ports[4], protocol))
+            await self._map_both(mapped, here)
         six = next((e for e in self._own_addresses() if e.family == 6), None)
         if six is not None:
             for number in PROTOCOLS.values():
@@ -123,18 +127,36 @@ class UpnpMapping:
                     mapped.pinholes += [pinhole] if pinhole is not None else []
         return mapped
 
+    async def _map_both(self, mapped: GrantedMappings, here: ipaddress.IPv4Address) -> None:
+        """Map one port of the router for both protocols: that of the node, or else another that the router lets it
+        have. Raises UpnpActionError where it gives none."""
+        others = sample(OTHER_PORTS, TRIES - 1)
+        for outside in (self._outside, *others):
+            try:
+                for protocol in PROTOCOLS:
+                    await _add_mapping(mapped.router, outside, protocol, self._ports[4], here)
+                    mapped.v4.append((outside, protocol))
+            except UpnpActionError as error:
+                await _unmap(mapped)
+                mapped.v4.clear()
+                if error.error_code not in PORT_REFUSED or outside == others[-1]:
+                    raise
+            else:
+                self._outside = outside
+                return
+
 
 def listens_everywhere(listening: Sequence[Endpoint]) -> bool:
     """Tell whether a node takes what comes to any address of its machine: only then may a router send it strangers."""
     return any(ipaddress.ip_address(e.host).is_unspecified for e in listening)
 
 
-async def _add_mapping(router: IgdDevice, port: int, protocol: str, here: ipaddress.IPv4Address) -> None:
+async def _add_mapping(router: IgdDevice, outside: int, protocol: str, port: int, here: ipaddress.IPv4Address) -> None:
     """Map a port with a lease, or for good where the router knows nothing else."""
     for lease_s in (LEASE_S, 0):
         try:
             lease = timedelta(seconds=lease_s)
-            await router.async_add_port_mapping(ANYBODY, port, protocol, port, here, True, DESCRIPTION, lease)
+            await router.async_add_port_mapping(ANYBODY, outside, protocol, port, here, True, DESCRIPTION, lease)
             return
         except UpnpActionError as error:
             if error.error_code != ONLY_PERMANENT or not lease_s:

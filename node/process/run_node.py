@@ -168,20 +168,23 @@ def _start_joining(start: Callable[..., object], node: NodeConfig, network: Netw
 
 async def _map_ports(node: NodeConfig, overlay: OverlayService) -> None:
     """Have the router send what comes to the peers' port to this machine, until cancelled."""
-    from node.joining.upnp import UpnpMapping, listens_everywhere  # loaded once the pages are served
+    from node.joining.address_watch import while_addresses_stay  # loaded once the pages are served
+    from node.joining.upnp import UpnpMapping, listens_everywhere
 
     if listens_everywhere(listening(node)):
-        await UpnpMapping(listening(node), lambda: overlay.report.own_addresses).run()
+        mapping = UpnpMapping(listening(node), lambda: overlay.report.own_addresses)
+        await while_addresses_stay(mapping.run)
 
 
 async def _discover_lan(node: NodeConfig, network: Network, overlay: OverlayService) -> None:
     """Find the nodes of the same network in this LAN, until cancelled."""
+    from node.joining.address_watch import while_addresses_stay
     from node.joining.mdns import MdnsDiscovery, on_lan
 
     if places := on_lan(listening(node)):
         is_trusted = not (network.bootstrap or network.seeds or node.seed_url)  # nobody else is named
         join = partial(overlay.join, is_trusted=is_trusted)
-        await MdnsDiscovery(overlay.view.node_id, network.id, places, join).run()
+        await while_addresses_stay(lambda: MdnsDiscovery(overlay.view.node_id, network.id, places, join).run())
 
 
 def _obey(core: NodeCore, config: Config) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from bootstrap import load_network, new_network, split_invitation, with_invitation
-from dht import Identity, Invitation, Strategy, parse_address, sign_voucher
+from dht import Identity, Invitation, Strategy, parse_address, sign_voucher, write_secret
 from index import NEWEST_RULES
-from node.config.data_dir import DataDir, write_secret
+from node.config.data_dir import DataDir
 from node.strategy.draft import DAY_S, NEXT_S, VALID_S
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")  # RFC 1918, RFC 4193

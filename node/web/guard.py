@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable
 
 import msgspec
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 
 from dht import LocalError
 from node.api.body import NODE_HEADER
@@ -21,7 +21,7 @@ from node.web.requests.own_origin import note_caller, note_origin
 from node.web.requests.problems import MEDIA_TYPE, Problem, problem_of
 from node.web.requests.proxied_caller import ProxiedCallers, is_passed_on
 from node.web.requests.route_table import Handler
-from node.web.requests.routes import HttpRoute
+from node.web.requests.routes import MAX_LINE_BYTES, HttpRoute
 from node.web.requests.sharing import Sharing, tagged
 
 log = logging.getLogger(__name__)
@@ -44,6 +44,7 @@ HEADERS = {
 }
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[^:\[\]]{1,255}))(?::(?P<port>[0-9]{1,5}))?")
 MAX_PORT = 65_535
+HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
 ALWAYS_ANSWERED = frozenset({"healthz", "readyz", "metrics"})  # an operator must see a busy node
 
 
@@ -90,7 +91,7 @@ class Guard:
         """Check the host, answer what no route serves, and set the headers of every answer. The handler is all of the
         application, whose library reads more of a request before it asks a route."""
         try:
-            flaw = self._host_flaw(request.headers.get("Host", ""))
+            flaw = self._flaw(request)
             if flaw:
                 response: web.StreamResponse = self._turned_away(request, flaw)
             else:
@@ -106,6 +107,16 @@ class Guard:
         for name, value in self._all_headers.items():
             response.headers.setdefault(name, value)
         return response
+
+    def _flaw(self, request: web.Request) -> Problem | None:
+        """Say why a request reaches no route. HTTP/1.0 needs no Host (RFC 9112, 3.2), and no browser leaves it out; the
+        programs of proxies and containers ask for health by names of their own."""
+        if len(request.raw_path) > MAX_LINE_BYTES:
+            return Problem(414, f"The address is longer than {MAX_LINE_BYTES} bytes; ask for fewer words.")
+        hosts = request.headers.getall("Host", ())
+        if len(hosts) > 1 or (not hosts and request.version >= HttpVersion11):
+            return Problem(400, "The request needs one header Host.")
+        return None if not hosts or request.path in HEALTH_PATHS else self._host_flaw(hosts[0])
 
     def _host_flaw(self, host: str) -> Problem | None:
         match = _HOST.fullmatch(host)
@@ -179,6 +190,9 @@ class Guard:
         return scheme.lower() == "bearer" and secrets.compare_digest(given.strip().encode(), self._token)
 
     def _of_http(self, request: web.Request, error: web.HTTPException) -> web.StreamResponse:
+        is_preflight = "Access-Control-Request-Method" in request.headers  # of a page, which is shared with nobody here
+        if error.status == 405 and request.method == "OPTIONS" and not is_preflight:  # HAProxy asks so for health
+            return web.Response(status=204, headers={"Allow": f"{error.headers['Allow']},OPTIONS"})
         if error.status < 400:
             return web.Response(status=error.status, headers={"Location": error.headers.get("Location", "/")})
         details = {

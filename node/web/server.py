@@ -24,6 +24,7 @@ from node.web.requests.api import Api
 from node.web.requests.caller_limit import caller_of
 from node.web.requests.proxied_caller import ProxiedCallers
 from node.web.requests.route_table import ROUTES, Handler, added_handlers, handlers_of
+from node.web.requests.routes import MAX_LINE_BYTES
 from node.web.search.preferences import Preferences, RulesFile
 from node.web.search.running_searches import RunningSearches
 from node.web.search.search_page import SearchPage
@@ -56,6 +57,7 @@ class BoundedLog(logging.Filter):
 log = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 1 << 20  # seeds and strategy documents are far smaller
+READ_LINE_BYTES = 4 * MAX_LINE_BYTES  # a line that is too long is read so far, to answer it with a page
 SHUTDOWN_S = 2.0  # how long answers under way may take when the node stops
 BACKLOG = 128
 CODE_BYTES = 32  # of a link that logs in, of a session, of a search: nobody guesses one in a year of asking
@@ -121,6 +123,7 @@ class WebServer:
             handler_cancellation=True,
             shutdown_timeout=SHUTDOWN_S,
             keepalive_timeout=30.0,
+            max_line_size=READ_LINE_BYTES,
         )
         listener = _bind(self._config)
         self._port = listener.getsockname()[1]

@@ -252,15 +252,27 @@ def test_numbers_in_a_row_are_found_and_pairs_of_them_apart_are_not(make: Make) 
     engine.close()
 
 
+def test_every_engine_knows_ports_folders_and_hosts_below(make: Make) -> None:
+    engine, some = make(None), corpus.web(random.Random(3), 4)
+    urls = "http://a.test/Docs/%E7%8C%AB/x", "https://a.test/Docs", "http://a.test:81/docs/y z", "http://w.a.test/"
+    engine.add(
+        [entry(n, replace(text, url=url, body="walrus")) for n, (text, url) in enumerate(zip(some, urls, strict=True))]
+    )
+    engine.commit()
+    for site, found in (("a.test/Docs", {0, 1}), ("a.test/Docs/猫", {0}), ("a.test:80", {0, 3}), ("a.test:443", {1}),
+                        ("a.test:81/docs/y%20z", {2}), ("*.a.test", {2, 3})):  # fmt: skip
+        assert numbers(engine, f"walrus site:{site}", frozenset(range(1 << BITS))) == found, site
+        assert numbers(engine, f"walrus -site:{site}", frozenset(range(1 << BITS))) == {0, 1, 2, 3} - found, site
+    engine.close()
+
+
 def test_hosts_that_site_may_name() -> None:
     assert host_names("http://docs.a.example:8080/x") == (
         "docs.a.example:8080",
-        "a.example:8080",
-        "example:8080",
         "docs.a.example",
         "a.example",
         "example",
     )
-    assert host_names("http://[::1]:80/") == ("[::1]:80",)
+    assert host_names("http://[::1]:80/") == ("[::1]:80", "[::1]")
     assert host_names("http://[") == ()
     assert len("".join(host_names(f"http://{'a.' * 5000}b/"))) < 25_000

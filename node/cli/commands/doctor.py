@@ -9,7 +9,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from bootstrap import load_network
-from dht import BadIdentity, DseError, Network
+from dht import BadIdentity, DseError, Network, write_secret
 from node.cli.commands.output import bold, confirm, print_json
 from node.cli.commands.target_node import client, configuration, data_dir
 from node.cli.machine_checks import (
@@ -20,7 +20,7 @@ from node.cli.machine_checks import (
     resolve,
     silence_findings,
 )
-from node.config.data_dir import DataDir, write_secret
+from node.config.data_dir import DataDir
 from node.config.settings import Config
 from node.config.toml_reader import changes_of
 from node.errors import ConfigError, NothingToDo, NotRunning

@@ -3,6 +3,7 @@
 import sys
 import time
 from argparse import Namespace
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -269,7 +270,7 @@ def read_file(path: Path) -> bytes:
     """Read the bytes of a strategy document; raises BadStrategy."""
     try:
         with path.open("rb") as file:
-            return file.read(MAX_DRAFT_BYTES)
+            return file.read(MAX_DRAFT_BYTES).removeprefix(BOM_UTF8)
     except OSError as error:
         raise BadStrategy(str(path), error.strerror or str(error), "give the path of a strategy document") from None
 

@@ -15,10 +15,11 @@ from dht import (
     open_voucher,
     parse_invitation,
     voucher_id,
+    write_secret,
 )
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import data_dir
-from node.config.data_dir import DataDir, write_secret
+from node.config.data_dir import DataDir
 from node.errors import BadDataDir
 from node.strategy.founding import make_invitation
 from node.views.safe_text import day
@@ -97,7 +98,7 @@ def _given(given: str, network: str) -> Invitation:
         return from_words(given, network)
     path = Path(given)
     try:
-        text = path.read_bytes()[:MAX_FILE_BYTES].decode()
+        text = path.read_bytes()[:MAX_FILE_BYTES].decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = f"{given[:80]!r} cannot be read ({error})"
         raise BadInvitation(reason, "give seven words, or the path of a file") from None

@@ -12,9 +12,10 @@ from node.views.safe_text import Piece, plain, plain_json
 Written = TypeVar("Written")
 
 
-def print_json(value: object) -> None:
-    """Print one JSON value on standard output; text stays readable in any script."""
-    print(plain_json(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None)))
+def print_json(value: object, indent: int | None = None) -> None:
+    """Print one JSON value on standard output; text stays readable where the output can have any script."""
+    is_ascii = not (sys.stdout.encoding or "").lower().startswith("utf")
+    print(plain_json(json.dumps(value, ensure_ascii=is_ascii, indent=2 if sys.stdout.isatty() else indent)))
 
 
 def bold(text: str) -> str:

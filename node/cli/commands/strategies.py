@@ -4,14 +4,12 @@ import time
 from argparse import Namespace
 from pathlib import Path
 
-import msgspec
-
 from dht import decode_signed, parse_document
 from node.cli.commands.drafts import read_file
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import client
 from node.views.lenient_json import Json
-from node.views.safe_text import plain, plain_json
+from node.views.safe_text import plain
 from node.views.strategy import admission_words, instant, log_lines, rule_words, span
 
 
@@ -19,7 +17,7 @@ def show(arguments: Namespace) -> int:
     """Print the strategy in force; its JSON is a draft for the next version."""
     body = client(arguments).get("/api/v1/strategy")
     if arguments.json:
-        print(plain_json(msgspec.json.format(msgspec.json.encode(body), indent=2).decode()))
+        print_json(body, indent=2)
         return 0
     print_facts([*_facts(body), *_rules(body)])
     for warning in body.get("warnings") or []:

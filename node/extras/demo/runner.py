@@ -5,7 +5,6 @@ reports and ends.
 """
 
 import asyncio
-import json
 import sys
 import tempfile
 import time
@@ -19,6 +18,7 @@ import aiohttp
 import msgspec
 
 from dht import when_told_to_stop
+from node.cli.commands.output import print_json
 from node.extras.demo.checks import (
     check_documents,
     check_fetches,
@@ -269,7 +269,7 @@ def run_demo(arguments: Namespace) -> int:
         say("\nStopped; nothing is left running.")
         return 130 if options.once else 0
     if options.json:
-        print(json.dumps(msgspec.to_builtins(report), ensure_ascii=False))
+        print_json(msgspec.to_builtins(report))
     else:
         say(summary(report))
     for failure in report.failures:

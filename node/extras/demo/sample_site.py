@@ -71,7 +71,7 @@ class SampleSite:
     ) -> None:
         self.name, self.port, self._seed, self._times = name, 0, seed, times  # the port is known once it is bound
         file = root / name / SETTINGS_FILE
-        self.settings = parse_settings(file.read_text("utf-8"), str(file)) if file.is_file() else SiteSettings()
+        self.settings = parse_settings(file.read_text("utf-8-sig"), str(file)) if file.is_file() else SiteSettings()
         self.settings = calmed(self.settings) if is_calm else self.settings
         self.random = seeded(seed, name, "requests")
         self.cache = SampleReplyCache(budget)

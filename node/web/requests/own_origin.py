@@ -13,10 +13,17 @@ _CALLER = web.RequestKey("caller", str)
 
 def note_origin(request: web.Request, proxied: ProxiedCallers, is_named: Callable[[str], bool]) -> None:
     """Find the origin of a request whose Host header was checked. `is_named`: whether a host is one of ours."""
-    peer, host = request.remote or "", request.headers["Host"]  # a host in the target of the request was not checked
+    peer = request.remote or ""
+    host = request.headers.get("Host") or _own_address(request)  # one in the target of the request was not checked
     request[_ORIGIN] = proxied.origin(
         peer, request.scheme, host, lambda name: request.headers.getall(name, ()), is_named
     )
+
+
+def _own_address(request: web.Request) -> str:
+    """Return the address that a connection came in at."""
+    address, port = request.get_extra_info("sockname", ("localhost", 80))[:2]
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 def note_caller(request: web.Request, proxied: ProxiedCallers) -> str:

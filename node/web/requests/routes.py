@@ -15,7 +15,9 @@ Kind = Literal["text", "count", "flag", "texts"]
 JSON, HTML, TEXT = "application/json", "text/html", "text/plain"
 KEY_DIRECTORY_TYPE = "application/http-message-signatures-directory+json"
 FORM = "application/x-www-form-urlencoded"
-MAX_QUERY = 1000  # characters; longer ones are no questions
+MAX_LINE_BYTES = 40_960  # of a request's first line; browsers send more, and RFC 9112 asks for 8,000 at least
+MAX_TYPED = MAX_LINE_BYTES  # characters that are kept in the box; index.MAX_CHARS of them are searched, and it says so
+MAX_QUERY = 1000  # characters of a query from a program; longer ones are no questions
 MAX_URL = 2048  # bytes of a canonical URL
 MAX_URLS = 100  # URLs in one request for documents
 MAX_COUNT = 100  # results of one search
@@ -77,7 +79,7 @@ _SEARCH = (
     Parameter("facets", "count all matches by site, language, year and type", "flag", False),
 )
 _SEARCH_PAGE = (
-    Parameter("q", _SYNTAX, most=MAX_QUERY),
+    Parameter("q", _SYNTAX, most=MAX_TYPED),
     _CURSOR,
     Parameter("page", "the number to show for this page", "count", 1, 1, 1000),
     _LANGUAGE,
@@ -100,11 +102,11 @@ _SEARCH_PAGE = (
 )
 
 
-_GO = Parameter("go", "the fields of a button, as one query string; the others are not read then", most=4 * MAX_QUERY)
+_GO = Parameter("go", "the fields of a button, as one query string; the others are not read then", most=2 * MAX_TYPED)
 _RULES_FORM = (
     Parameter("set", "one rule, as `block example.org`; forget takes one back", most=300),
     Parameter("text", "where `set` is not given: all rules, a line each", most=1 << 16),
-    Parameter("back", "the fields of the search to lead back to, as a query string", most=4 * MAX_QUERY),
+    Parameter("back", "the fields of the search to lead back to, as a query string", most=2 * MAX_TYPED),
     _INTERFACE,
 )
 _TIP = (

@@ -57,7 +57,7 @@ class RulesFile:
         changed = found.st_mtime_ns, found.st_size
         if changed != self._changed:
             self._changed = changed  # a broken one is complained of once
-            with open(self._path, encoding="utf-8") as file:
+            with open(self._path, encoding="utf-8-sig") as file:
                 self._rules = read_rules(file.read(MAX_TEXT_CHARS + 1))
 
 

@@ -326,7 +326,7 @@ async def test_the_address_that_was_checked_is_the_one_that_is_used(
     monkeypatch.setattr("crawl.fetch.resolver.socket.getaddrinfo", look_up)
     async with open_fetcher(replace(config, dns=True, dns_ttl_s=0.0, keepalive_s=0.0), "0", system_clock) as fetcher:
         fetched = await fetcher.fetch(site.url("rebind.test"), {}, 1000)
-        assert (fetched.body, fetched.address, asked) == (b"harmless", "127.0.0.1", ["rebind.test"])
+        assert (fetched.body, fetched.address, asked) == (b"harmless", "127.0.0.1", ["rebind.test."])
         with pytest.raises(AddressRefused):
             await fetcher.fetch(site.url("rebind.test"), {}, 1000)
 

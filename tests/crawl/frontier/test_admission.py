@@ -3,8 +3,6 @@ import pytest
 from crawl import CrawlDecision, Visit
 from crawl.frontier.admission import Trail, admit_urls, refuse_url
 
-NOW = 1_795_000_000.0  # November 2026
-
 
 @pytest.mark.parametrize(
     "url",
@@ -16,19 +14,23 @@ NOW = 1_795_000_000.0  # November 2026
         "http://a.test/9999/",
         "http://a.test/a/b/c/d/e/f/g/h/i.html?x=1&y=2",
         "http://a.test/docs/docs/docs/x",
+        "http://x13.test/iso/9001-2/",
+        "http://a.test/1848/03/18/",
+        "http://a.test/2031/02/plan",
+        "http://a.test/maps/0079/10/24/vesuvius",
+        "http://a.test/parts/7400-1/",
+        "http://a.test/issues?year=1848&m=3",
+        "http://a.test/forecast?date=2099-03-01",
+        "http://a.test/tenders/2045-12-31.html",
     ],
 )
 def test_pages_that_people_read_pass(url: str) -> None:
-    assert refuse_url(url, NOW) == ""
+    assert refuse_url(url) == ""
 
 
 @pytest.mark.parametrize(
     ("url", "word"),
     [
-        ("http://a.test/calendar/2031/05/", "calendar"),
-        ("http://a.test/calendar/1905-05/", "calendar"),
-        ("http://a.test/cal?year=2099&m=3", "calendar"),
-        ("http://a.test/cal?date=2099-03-01", "calendar"),
         ("http://a.test/a/b/a/b/a/b/a/b/", "repeats"),
         ("http://a.test/" + "/".join(f"d{n}" for n in range(30)), "deep"),
         ("http://a.test/shop?" + "&".join(f"f{n}=1" for n in range(20)), "parameters"),
@@ -37,7 +39,7 @@ def test_pages_that_people_read_pass(url: str) -> None:
     ],
 )
 def test_traps_are_refused_with_a_reason(url: str, word: str) -> None:
-    assert word in refuse_url(url, NOW)
+    assert word in refuse_url(url)
 
 
 def decide(url: str) -> CrawlDecision:
@@ -48,13 +50,13 @@ def decide(url: str) -> CrawlDecision:
 
 def test_scope_travels_with_the_url_and_rules_narrow_it() -> None:
     urls = ["http://a.test/", "http://shallow.test/", "http://a.test/", "http://denied.test/"]
-    visits, reasons = admit_urls(urls, Trail(4, 2, ""), decide, NOW)
+    visits, reasons = admit_urls(urls, Trail(4, 2, ""), decide)
     assert visits == [Visit(urls[0], depth=4, hops=2), Visit(urls[1], depth=1, hops=2)]
     assert reasons == ["rule 7"]
 
 
 def test_links_out_of_scope_are_left_out_and_the_others_inherit_it() -> None:
     urls = ["http://a.test/docs/x", "https://a.test/docs/", "http://a.test/doc", "http://b.test/docs/x"]
-    visits, reasons = admit_urls(urls, Trail(1, 0, "a.test/docs/"), decide, NOW)
+    visits, reasons = admit_urls(urls, Trail(1, 0, "a.test/docs/"), decide)
     assert visits == [Visit(url, depth=1, scope="a.test/docs/") for url in urls[:2]]
     assert reasons == ["scope", "scope"]

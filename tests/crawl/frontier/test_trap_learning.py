@@ -7,9 +7,9 @@ from random import Random
 import pytest
 
 from crawl.content.extract import extract
-from crawl.content.fingerprint import steady_text
+from crawl.content.fingerprint import fingerprint, steady_text
 from crawl.content.page import ParseResult, ParseTask
-from crawl.frontier.trap_learning import PARAMETER_PAIRS, TrapLearning, pattern_of
+from crawl.frontier.trap_learning import PARAMETER_PAIRS, TrapLearning, bare_text, pattern_of
 from node.extras.demo.sample_reply import SampleReply
 from node.extras.demo.sample_traps import ENTRANCES, spring, trap_at
 from node.extras.demo.sample_web import unpack_sample
@@ -38,11 +38,73 @@ def test_an_endless_trap_ends_after_a_few_pages(trap: str) -> None:
         pairs = [each.partition("=") for each in query.split("&") if each]
         parsed = read(url, spring(trap_at(path), path, {name: [value] for name, _, value in pairs}))
         fetched += 1
-        if not stats.learn(SITE, url, steady_text(parsed.fingerprint)):
+        if not stats.learn(SITE, url, steady_text(parsed.fingerprint), bare_text(url, parsed.text)):
             links = [link.url for link in parsed.links if link.url not in found]
             waiting.extend(links)
             found.update(links)
     assert fetched < 80
+
+
+def month(year: int, number: int, words: str) -> tuple[str, str]:
+    return (
+        f"http://{SITE}/cal/{year}/{number:02}/",
+        f"{words.format(year=year, month=number)} {' '.join(map(str, range(1, 29)))}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [
+        ("{year}-{month} Mo Tu We next", 20),  # nothing but numbers
+        ("Events in March {year}: none. Next", 20),
+        ("«{month}/{year}» no events", 20),
+        ("Termine {month:b}", 160),  # months in other words, of which there are twelve
+    ],
+)
+def test_a_calendar_whose_months_lead_to_the_next_for_ever_is_left(words: str, most: int) -> None:
+    stats, fetched = TrapLearning(), 0
+    for number in range(2_000):
+        url, said = month(2020 + number // 12, number % 12 + 1, words.replace("{month:b}", "abcdefghijkl"[number % 12]))
+        if not stats.refusal(SITE, url):
+            fetched += 1
+            steady = steady_text(fingerprint("", said, said))
+            stats.learn(SITE, url, steady, bare_text(url, said))
+    assert fetched <= most
+
+
+@pytest.mark.parametrize(
+    ("urls", "words"),
+    [
+        ("http://a.test/1848/{a:02}/{b:02}/", "Issue {n}: Vienna reports {word}"),
+        ("http://a.test/iso/9001-{n}/", "Part {n} of the standard covers {word}"),
+        ("http://a.test/weather/1951/{a}/{b}", "Rain {n} mm, {n}.5 degrees, {word}"),
+        ("http://a.test/tables/2040/{a}/{b}", "{n}31 {n}77 {n}94"),  # nothing but numbers, and each its own
+        ("http://a.test/plan?year=2031&m={n}", "We shall build {word}"),
+    ],
+)
+def test_an_archive_of_pages_that_each_say_something_is_read_whole_whatever_its_numbers(urls: str, words: str) -> None:
+    stats = TrapLearning()
+    for n in range(400):
+        values = {
+            "n": n,
+            "a": n // 28 + 1,
+            "b": n % 28 + 1,
+            "word": "".join("abcdefghij"[int(each)] for each in str(n)),
+        }
+        url, said = urls.format(**values), words.format(**values)
+        assert stats.refusal("a.test", url) == ""
+        assert stats.learn("a.test", url, steady_text(fingerprint("", said, said)), bare_text(url, said)) == ""
+
+
+def test_a_new_holder_knows_which_patterns_were_refused() -> None:
+    stats = TrapLearning()
+    url, reason = f"http://{SITE}/cal/2031/04/", "guard: 19 of 20 pages like it say nothing new"
+    stats.recall_refusal(SITE, f"http://{SITE}/cal/2031/03/", reason, "rebuild")
+    stats.recall_refusal(SITE, f"http://{SITE}/docs/", "guard: soft 404, 11 other pages of the site say the same", "")
+    assert stats.refusal(SITE, url) == reason
+    assert stats.refusal(SITE, f"http://{SITE}/docs/x") == ""
+    stats.recall(SITE, text(1), "rebuild")
+    assert stats.learn(SITE, f"http://{SITE}/x", text(1)) == "", "other lessons of the same rebuild are kept beside it"
 
 
 def test_pages_of_a_real_web_are_no_traps(tmp_path: Path) -> None:
@@ -52,7 +114,10 @@ def test_pages_of_a_real_web_are_no_traps(tmp_path: Path) -> None:
         site, _, path = file.relative_to(tmp_path).as_posix().partition("/")
         url = f"http://{site}/{path}"
         parsed = extract(ParseTask(url, file.read_bytes(), "text/html", "", 1, 100_000))
-        refused += bool(stats.refusal(site, url) or stats.learn(site, url, steady_text(parsed.fingerprint)))
+        refused += bool(
+            stats.refusal(site, url)
+            or stats.learn(site, url, steady_text(parsed.fingerprint), bare_text(url, parsed.text))
+        )
         pages += 1
     assert pages > 80 and refused == 0
 

@@ -256,13 +256,13 @@ def test_a_twin_that_nobody_has_fetched_is_looked_at_again_less_and_less_often(k
 )
 def test_who_wants_this_host_and_rules_win(scope: str, denied: str, wanted: bool) -> None:
     visit = Visit(ALIAS_URL, 3, scope=scope)
-    assert may_stand_in(visit, TWIN_URL, lambda url: CrawlDecision(not denied or denied not in url), NOW) == wanted
+    assert may_stand_in(visit, TWIN_URL, lambda url: CrawlDecision(not denied or denied not in url)) == wanted
 
 
 def test_the_scope_of_a_host_moves_along_to_its_name_without_www() -> None:
     visit = Visit(ALIAS_URL, 3, scope="www.a.example")
-    assert may_stand_in(visit, "https://a.example/x?y=1", lambda url: CrawlDecision(True), NOW)
-    assert not may_stand_in(ALIAS_VISIT, "https://b.example/" + "x" * 2050, lambda url: CrawlDecision(True), NOW)
-    assert not may_stand_in(ALIAS_VISIT, "https://B.example/x", lambda url: CrawlDecision(True), NOW), (
+    assert may_stand_in(visit, "https://a.example/x?y=1", lambda url: CrawlDecision(True))
+    assert not may_stand_in(ALIAS_VISIT, "https://b.example/" + "x" * 2050, lambda url: CrawlDecision(True))
+    assert not may_stand_in(ALIAS_VISIT, "https://B.example/x", lambda url: CrawlDecision(True)), (
         "no liar's URL is passed on"
     )

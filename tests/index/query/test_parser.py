@@ -169,7 +169,7 @@ def test_words_are_excluded_beside_everyday_words_and_far_from_commands(text: st
         ("x-ray", phrase_of("x", "ray", joined="xray")),
         ('"one"', term_of("one")),
         ("https://a.example/b", phrase_of("a", "example", "b")),
-        ("site:Docs.Example.org:8080", SiteFilter("docs.example.org:8080")),
+        ("site:Docs.Example.org:", SiteFilter("docs.example.org")),
         ("lang:ZH 北京", QueryGroup(2, (term_of("北京"), LanguageFilter("zh")))),
         ('5" tablet', group(1, "5", "tablet")),  # an inch is no quotation mark
         ("喝 -茶", QueryGroup(1, (parse_query("喝").root,), (parse_query("茶").root,))),  # nor is this an option

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from node.config.data_dir import DataDir, default_root, write_secret
+from dht import write_secret
+from node.config.data_dir import DataDir, default_root
 from node.errors import BadDataDir, DataDirLocked
 
 

@@ -52,6 +52,8 @@ class Router:
     """An Internet gateway device: its descriptions, its mappings, and what it does not do."""
 
     permanent_only: bool = False
+    taken: dict[tuple[str, str], int] = field(default_factory=dict)  # a port and protocol: the error that says so
+    refuses_all: int = 0
     mapped: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     pinholes: dict[str, dict[str, str]] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
@@ -79,7 +81,10 @@ class Router:
                 return web.Response(
                     status=500, text=_fault(725, "OnlyPermanentLeasesSupported"), content_type="text/xml"
                 )
-            self.mapped[fields["NewExternalPort"], fields["NewProtocol"]] = fields
+            asked = fields["NewExternalPort"], fields["NewProtocol"]
+            if code := self.refuses_all or self.taken.get(asked, 0):
+                return web.Response(status=500, text=_fault(code, "Conflict"), content_type="text/xml")
+            self.mapped[asked] = fields
         elif action == "DeletePortMapping":
             del self.mapped[fields["NewExternalPort"], fields["NewProtocol"]]
         elif action == "AddPinhole":
@@ -205,6 +210,36 @@ async def test_a_router_that_knows_permanent_mappings_only_gets_these(router: Ro
 
     await during(router, [], look)
     assert not router.mapped
+
+
+@pytest.mark.parametrize(("protocol", "code"), [("UDP", 718), ("TCP", 718), ("UDP", 729), ("TCP", 501), ("UDP", 606)])
+async def test_a_port_that_another_machine_has_is_left_for_one_that_is_free(
+    router: Router, protocol: str, code: int
+) -> None:
+    router.taken[str(PORT), protocol] = code
+
+    async def look() -> None:
+        await until(lambda: len(router.mapped) == 2, 10)
+        (outside,) = {port for port, _ in router.mapped}
+        assert int(outside) >= 49_152 and {kind for _, kind in router.mapped} == {"UDP", "TCP"}
+        assert {fields["NewInternalPort"] for fields in router.mapped.values()} == {str(PORT)}
+
+    await during(router, [], look)
+    assert not router.mapped
+
+
+@pytest.mark.parametrize(("code", "tries"), [(718, 8), (402, 1)])
+async def test_a_router_that_gives_no_port_is_asked_a_few_times(
+    router: Router, code: int, tries: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    router.refuses_all = code
+    caplog.set_level("INFO", "node.joining.upnp")
+
+    async def look() -> None:
+        await until(lambda: "no router here maps ports" in caplog.text, 10)
+
+    await during(router, [], look)
+    assert router.log == ["AddPortMapping"] * tries
 
 
 async def test_a_router_that_talks_without_end_is_left_alone(router: Router, caplog: pytest.LogCaptureFixture) -> None:

@@ -6,6 +6,7 @@ import socket
 import threading
 from http.client import HTTPResponse
 from typing import Any
+from urllib.parse import unquote_plus
 
 import pytest
 from aiohttp import web
@@ -33,6 +34,48 @@ def test_a_name_that_points_here_is_not_served(site: Any, host: str) -> None:
     reply = site.get("/api/v1/status", Host=host)
     assert reply.status in (400, 421)
     assert "node_id" not in reply.text
+
+
+@pytest.mark.parametrize(
+    ("request_line", "fields", "status"),
+    [
+        (b"GET /readyz HTTP/1.0", (), 200),
+        (b"GET /healthz HTTP/1.0", (), 200),
+        (b"HEAD /readyz HTTP/1.1", (b"Host:",), 200),
+        (b"GET /readyz HTTP/1.1", (b"Host: backend_1",), 200),
+        (b"GET /readyz HTTP/1.1", (b"Host: dse-node:8090",), 200),
+        (b"GET /healthz HTTP/1.1", (b"Host: 10-1-2-3.pods.cluster.local.:8090",), 200),
+        (b"OPTIONS / HTTP/1.0", (), 204),
+        (b"GET /opensearchdescription.xml HTTP/1.0", (), 200),
+        (b"GET /api/v1/status HTTP/1.0", (b"Host: backend_1",), 421),
+        (b"GET /healthz HTTP/1.1", (), 400),
+        (b"GET /healthz HTTP/1.1", (b"Host: a", b"Host: b"), 400),
+    ],
+)
+def test_whoever_watches_health_needs_no_name_of_ours(
+    site: Any, request_line: bytes, fields: tuple[bytes, ...], status: int
+) -> None:
+    answer = raw_answer(site.port, b"\r\n".join((request_line, *fields, b"Connection: close", b"", b"")))
+    assert answer.status == status
+    assert b"opensearch" not in request_line or f"http://127.0.0.1:{site.port}/" in answer.read().decode()
+
+
+@pytest.mark.parametrize(
+    ("typed", "status"),
+    [("%E8%8C%B6" * 950, 200), ("%E8%8C%B6" * 4_500, 200), ("x+" * 20_000, 200), ("x" * 41_000, 414)],
+)
+def test_a_long_query_is_kept_in_the_box_and_one_beyond_reason_gets_a_page(site: Any, typed: str, status: int) -> None:
+    reply = site.get(f"/search?q={typed}", Accept="text/html")
+    assert (reply.status, reply.headers["content-type"][:9]) == (status, "text/html")
+    assert status != 200 or f'value="{unquote_plus(typed).strip()}"' in reply.text
+
+
+def raw_answer(port: int, sent: bytes) -> HTTPResponse:
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+        connection.sendall(sent)
+        answer = HTTPResponse(connection)
+        answer.begin()
+        return answer
 
 
 def test_every_answer_has_the_headers(site: Any) -> None:
