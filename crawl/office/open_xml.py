@@ -180,7 +180,7 @@ class _Text:
                 self._shape, self._is_muted = "", False
 
     def _begin_link(self, name: str, relation: str) -> None:
-        """Begin a link: in Word an element around runs, in a slide a property of one run. That of a shape has no words."""
+        """Begin a link: in Word an element around runs, in a slide a property of one run. A shape has no words."""
         found = self._relations.get(relation)
         href = found.target if found and found.is_external else ""
         if name == "hyperlink":

@@ -9,7 +9,7 @@ lxml's own limits hold (10 MB a text, a depth of 256).
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import BytesIO
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -24,7 +24,8 @@ MAX_UNPACKED_BYTES = 67_108_864
 MAX_ENTRIES = 2_000
 MAX_RATIO = 100  # of all entries together; honest workbooks reach 30
 SMALL_BYTES = 1_048_576  # unpacked: so much is no bomb, whatever the ratio
-MAX_EVENTS = 2_000_000  # elements of all parts, 1 us each; a novel has 100,000
+MAX_EVENTS = 600_000  # elements of all parts, 3 us each; a novel has 100,000
+_SILENT_BYTES = 1_048_576  # of one tag or comment: a tag of 10 MB would take 300 MB
 _CHUNK_BYTES = 32_768
 _HEADER_BYTES = 30  # of an entry, besides its name
 _ENCRYPTED = 1  # general purpose bit 0
@@ -34,7 +35,7 @@ class Start(NamedTuple):
     """An element begins; names are without namespaces."""
 
     name: str
-    attributes: dict[str, str]
+    attributes: Mapping[str, str]
 
 
 class End(NamedTuple):
@@ -43,6 +44,7 @@ class End(NamedTuple):
     name: str
 
 
+_NOTHING: Mapping[str, str] = {}
 Event = Start | End | str  # the last is text
 
 
@@ -103,14 +105,18 @@ class Package:
             remove_comments=True,
             remove_pis=True,
         )
-        most = min(most, self._events_left)
+        most, silent = min(most, self._events_left), 0
         try:
             with self._zip.open(info) as part:
-                while most > 0 and (chunk := part.read(_CHUNK_BYTES)):
+                while most > 0 and silent < _SILENT_BYTES and (chunk := part.read(_CHUNK_BYTES)):
                     parser.feed(chunk)
                     most -= target.count
                     self._events_left -= target.count
-                    yield from target.take()
+                    found = target.take()
+                    silent = 0 if found else silent + len(chunk)
+                    yield from found
+            if silent >= _SILENT_BYTES:
+                raise Unreadable(f"its part {name[:80]} has a tag without end")
             if most > 0:
                 parser.close()
         except (etree.XMLSyntaxError, BadZipFile, DeflateError, EOFError, RuntimeError, NotImplementedError) as error:
@@ -131,7 +137,7 @@ class Package:
                 )
         return found
 
-    def values(self, name: str) -> Iterator[tuple[str, str, dict[str, str]]]:
+    def values(self, name: str) -> Iterator[tuple[str, str, Mapping[str, str]]]:
         """Yield the elements of a small part that hold text alone: name, text, attributes."""
         begun, text = Start("", {}), ""
         for event in self.events(name):
@@ -159,7 +165,8 @@ class _Events:
         self.count = 0
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        self._found.append(Start(_local(tag), {_attribute(name): value for name, value in attributes.items()}))
+        said = {_attribute(name): value for name, value in attributes.items()} if attributes else _NOTHING
+        self._found.append(Start(_local(tag), said))
         self.count += 1
 
     def end(self, tag: str) -> None:

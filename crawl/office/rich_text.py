@@ -12,7 +12,7 @@ from crawl.content.charsets import decode, known_charset
 from crawl.office.flow import Flow
 from crawl.office.reading import OfficeReading
 
-MAX_TOKENS = 2_000_000  # 1 us each
+MAX_TOKENS = 1_000_000  # 2 us each
 _TOKEN = re.compile(
     rb"\\([A-Za-z]{1,32})(-?[0-9]{1,9})?[ ]?|\\'([0-9A-Fa-f]{2})|\\([^A-Za-z])|([{}])|[\r\n]+|([^\\{}\r\n]+)", re.DOTALL
 )
@@ -34,12 +34,10 @@ _CHARSETS = {  # of fonts (\fcharset): code pages
 }
 _NAMES = {932: "shift_jis", 936: "gb18030", 949: "euc-kr", 950: "big5", 65001: "utf-8", 10000: "macintosh"}
 _LEFT_OUT = frozenset(  # destinations without the document's words
-    (
-        b"colortbl pict object themedata listtable listoverridetable revtbl rsidtbl generator filetbl "
-        b"header headerl headerr headerf footer footerl footerr footerf xe tc bkmkstart bkmkend datafield fldtype objdata "
-        b"latentstyles datastore xmlnstbl pgptbl listtext pntext nonshppict template private atnid atnauthor annotation "
-        b"keywords category company manager operator hlinkbase comment doccomm"
-    ).split()
+    b"colortbl pict object objdata themedata listtable listoverridetable revtbl rsidtbl generator filetbl private "
+    b"header headerl headerr headerf footer footerl footerr footerf xe tc bkmkstart bkmkend datafield fldtype "
+    b"latentstyles datastore xmlnstbl pgptbl listtext pntext nonshppict template atnid atnauthor annotation "
+    b"keywords category company manager operator hlinkbase comment doccomm".split()
 )
 _PROPERTIES = {  # groups of the information group, as `OfficeReading.take_property` names them
     b"title": "title",
@@ -68,6 +66,7 @@ _SIGNS = {
     b"\\": "\\",
 }
 _HEADING = re.compile(r"heading ?[1-9]|title", re.IGNORECASE)
+_CONTROLS = dict.fromkeys(range(32), " ")  # no text, though a number may name them
 _NO_TEXT = 9  # the outline level of text
 _MAX_HELD_CHARS = 4_096  # of a property or an instruction
 _LINK_FIELD = re.compile(r"\s*HYPERLINK\s+\"?([^\s\"\\][^\s\"]*)")
@@ -137,6 +136,7 @@ class _Reader:
             self._bytes.clear()
 
     def _say(self, text: str) -> None:
+        text = text.translate(_CONTROLS)
         if self._group.is_hidden or not self._group.into:
             return
         if self._group.into == "text":

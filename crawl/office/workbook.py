@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from crawl.office.package import End, Package, Start
 from crawl.office.reading import OfficeReading
 
-MAX_STRINGS = 1_000_000  # elements of shared strings that are read, two a string
+MAX_STRINGS = 300_000  # elements of shared strings that are read, two a string; they are in the order of their use
 MAX_CELL_CHARS = 32_767  # Excel's own limit
 _DATES = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))  # built-in formats, 18.8.30
 _NO_DATE = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]|General", re.IGNORECASE)  # in a format: words, colours, conditions
@@ -73,7 +73,8 @@ def _read_sheet(package: Package, part: str, formats: _Formats, reading: OfficeR
     """Read the rows of a sheet, then its links."""
     texts: dict[str, str] = {}  # by cell, for the links, which come last
     links: list[Mapping[str, str]] = []
-    row, held, cell, value, is_value = list[str](), 0, dict[str, str](), "", False
+    cell: Mapping[str, str] = {}
+    row, held, value, is_value = list[str](), 0, "", False
     for event in package.events(part):
         if isinstance(event, str):
             value += event if is_value and len(value) < MAX_CELL_CHARS else ""
