@@ -84,9 +84,11 @@ class Fetched(msgspec.Struct, frozen=True):
         """Return the media type that the body is read as: the declared one, or by its first bytes where that is no use;
         "" where it is not known."""
         declared = self.media_type
-        if declared in _ANY_FILE:
-            return _file_type(self) or declared
-        return declared if declared not in _NO_TYPE else _sniffed(self.start(_SNIFFED_BYTES), self.header(_TYPE))
+        if declared not in _ANY_FILE and declared not in _NO_TYPE:
+            return declared
+        if found := _file_type(self):
+            return found
+        return declared if declared in _ANY_FILE else _sniffed(self.start(_SNIFFED_BYTES), self.header(_TYPE))
 
     def _content_type(self) -> tuple[str, str]:
         fields = [value for name, value in self.headers if len(name) == len(_TYPE) and name.lower() == _TYPE]
@@ -228,8 +230,6 @@ def _sniffed(start: bytes, declared: str) -> str:
     however badly; without any they may as well be a script or data."""
     if _MARKUP.match(start):
         return "text/html"
-    if start.startswith(b"%PDF-"):
-        return PDF_TYPE
     is_text = declared and not _OTHER.match(start) and (start.startswith(_MARKS) or not _BINARY.search(start))
     return "text/plain" if is_text and start else ""
 

@@ -1,5 +1,6 @@
 """Documents made by others' libraries and by hand: every sentence is read, and what bad ones cost."""
 
+import gzip
 import random
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -11,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawl import PageUnreadable, ParseResult, ParseTask
-from crawl.fetch.response import OFFICE_TYPES
+from crawl.fetch.response import RTF_TYPE, Fetched
 from crawl.office.extract_office import extract_office
 from crawl.parsing.worker import parse_once
 
-DOCX = next(each for each in OFFICE_TYPES if each.endswith("wordprocessingml.document"))
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+EPUB = "application/epub+zip"
 SENTENCES = [f"Sentence number {n} says something of {word}." for n, word in enumerate(("Äpfel", "вода", "水", "salt"))]
 PADDING = random.Random(1).randbytes(700_000)  # packs no further: makes the ratio of what stands beside it small
 
@@ -197,6 +200,19 @@ RTF = rb"""{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset20
 {\header not this}\pard\s1 A part\par\pard\s2 Caf\'e9 \f1\'e2\'ee\'e4\'e0\f0  \u8364?\u-10179?\u-8694? \{x\}\par
 {\field{\*\fldinst{HYPERLINK "http://b.test/x"}}{\fldrslt{\ul more}}} words{\*\unknown not this}{\v not this}\par
 \trowd\cellx9\pard\intbl one\cell two\cell\row{\pict\pngblip 89504e470d0a}\pard the end.\par}"""
+
+
+@pytest.mark.parametrize("declared", ["application/octet-stream", "application/zip", "application/vnd.ms-excel", ""])
+def test_a_document_is_known_by_its_content(declared: str) -> None:
+    epub = BytesIO()
+    with ZipFile(epub, "w") as package:
+        package.writestr("mimetype", "application/epub+zip")
+    known = {EPUB: epub.getvalue(), DOCX: word(""), XLSX: sheet(""), RTF_TYPE: RTF}
+    for media_type, body in known.items():
+        for coding in ("", "gzip"):
+            sent = gzip.compress(body) if coding else body
+            fetched = Fetched("http://a.test/", 200, (("Content-Type", declared),), sent, False, 0.0, "", coding)
+            assert fetched.read_as == media_type
 
 
 def test_rich_text_is_read() -> None:
