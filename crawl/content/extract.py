@@ -63,9 +63,9 @@ def _pdf(task: ParseTask) -> ParseResult:
     return replace(page, published_at=published_at, modified_at=modified_at)
 
 
-def without_markup(charset: str, title: str, text: str) -> ParseResult:
-    """Return the page that a text without markup is."""
-    language, said, signed = guess_language("", text), fingerprint(title, text, text), signature(text)
+def without_markup(charset: str, title: str, text: str, language: str = "") -> ParseResult:
+    """Return the page that a text without markup is. `language`: as the file declares it."""
+    language, said, signed = guess_language(language, text), fingerprint(title, text, text), signature(text)
     return ParseResult(charset, language, title[:MAX_TITLE_CHARS], (), text, (), fingerprint=said, signature=signed)
 
 

@@ -1,5 +1,5 @@
-"""What do documents of word processors, spreadsheets, presentations and e-books say?
+"""Reads documents of office programs, and books.
 
 Bytes become a ParseResult within bounds. Pure. Read extract_office, package, then one reader: open_xml, workbook,
-open_document, epub, rich_text.
+open_document, epub or rich_text.
 """

@@ -8,7 +8,7 @@ from crawl.content.extract_lexbor import read_lexbor
 from crawl.content.raw_html import BREAK, RawHtml, without_marks
 from crawl.content.xhtml import html_of
 from crawl.office.package import Package, Start, part_name
-from crawl.office.reading import OfficeReading, Unreadable
+from crawl.office.reading import OfficeReading, NotRead
 
 CONTAINER, ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 MAX_CHAPTER_BYTES = 2_097_152  # of one; a novel has half of it in all
@@ -17,14 +17,14 @@ _ON_THE_WEB = ("http://", "https://")
 
 
 def read_epub(package: Package, reading: OfficeReading) -> None:
-    """Read the properties of a book and its chapters; raises Unreadable."""
+    """Read the properties of a book and its chapters; raises NotRead."""
     part = next((said.get("full-path", "") for name, _, said in package.values(CONTAINER) if name == "rootfile"), "")
     chapters = _chapters(package, part)
     locked = {
         part_name("", said.get("URI", "")) for name, _, said in package.values(ENCRYPTION) if name == "CipherReference"
     }
     if not locked.isdisjoint(chapters):
-        raise Unreadable("it needs a key")
+        raise NotRead("it needs a key")
     _read_properties(package, part, reading)
     for chapter in chapters:
         if reading.is_full:

@@ -1,7 +1,7 @@
 """A document's text, title, headings and links: which reader reads it, and what comes of that.
 
-Pure: bytes in, values out; runs in parser processes, which load this room and lxml with the first document. Everything
-of a document is its main text; its author stands beside it. What is not read says why.
+Pure: bytes in, values out. It runs in parser processes, which load this room and lxml with the first document. All
+words of a document are main text. Its author stands beside it, as boilerplate. A refusal has a reason in plain words.
 """
 
 from msgspec.structs import replace
@@ -15,7 +15,7 @@ from crawl.office.epub import CONTAINER, read_epub
 from crawl.office.open_document import CONTENT, read_open_document
 from crawl.office.open_xml import main_part, read_properties, read_slides, read_word
 from crawl.office.package import Package, Start
-from crawl.office.reading import OfficeReading, Unreadable
+from crawl.office.reading import OfficeReading, NotRead
 from crawl.office.rich_text import read_rtf
 from crawl.office.workbook import read_workbook
 
@@ -29,14 +29,14 @@ def extract_office(task: ParseTask) -> ParseResult:
     reading = OfficeReading(task.max_text_chars, task.max_links)
     try:
         _read(task.body, reading)
-    except Unreadable as error:
+    except NotRead as error:
         raise BodyUnfit(task.url, f"office file: {error}") from error
     text = "\n".join(reading.lines).encode("utf-8", "replace").decode()[: task.max_text_chars]
     titles = (reading.title, *reading.headings[:1], *reading.lines[:1])
-    page = without_markup("", next((each for each in titles if not NO_TITLE.fullmatch(each)), ""), text)
+    title = next((each for each in titles if not NO_TITLE.fullmatch(each)), "")
+    page = without_markup("", title, text, reading.language)
     return replace(
         page,
-        language=page.language or reading.language[:2].lower(),
         headings=tuple(reading.headings),
         links=canonical_links(reading.links, {}, task.url, task),
         description=reading.description[:MAX_DESCRIPTION_CHARS],
@@ -51,9 +51,9 @@ def _read(body: bytes, reading: OfficeReading) -> None:
     if body.lstrip()[: len(RTF_MAGIC)] == RTF_MAGIC:
         return read_rtf(body.lstrip(), reading)
     if body.startswith(OLE_MAGIC):
-        raise Unreadable("it is of an old Office program, or needs a password")
+        raise NotRead("it is of an old Office program, or needs a password")
     if not body.startswith(ZIP_MAGIC):
-        raise Unreadable("it is no office file")
+        raise NotRead("it is no office file")
     package = Package(body)
     if CONTAINER in package:
         return read_epub(package, reading)
@@ -61,15 +61,15 @@ def _read(body: bytes, reading: OfficeReading) -> None:
         return _read_open_xml(package, reading)
     if CONTENT in package:
         return read_open_document(package, reading)
-    raise Unreadable("it is no office file")
+    raise NotRead("it is no office file")
 
 
 def _read_open_xml(package: Package, reading: OfficeReading) -> None:
     if any(name.endswith("/vbaproject.bin") for name in package.names):
-        raise Unreadable("it has macros")
+        raise NotRead("it has macros")
     part = main_part(package)
     root = next((event.name for event in package.events(part) if isinstance(event, Start)), "")
     if root not in _READERS:
-        raise Unreadable("it is of no kind that is read")
+        raise NotRead("it is of no kind that is read")
     read_properties(package, reading)
     _READERS[root](package, part, reading)

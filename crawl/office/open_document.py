@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from crawl.office.flow import Flow
 from crawl.office.package import Package, Start
-from crawl.office.reading import OfficeReading, Unreadable
+from crawl.office.reading import OfficeReading, NotRead
 
 CONTENT, META, MANIFEST = "content.xml", "meta.xml", "META-INF/manifest.xml"
 _LEFT_OUT = frozenset(("tracked-changes", "annotation", "note-citation", "ruby-text"))
@@ -20,11 +20,11 @@ _MACROS = ("basic/", "scripts/")
 
 
 def read_open_document(package: Package, reading: OfficeReading) -> None:
-    """Read a document's properties and its text in order; raises Unreadable."""
+    """Read a document's properties and its text in order; raises NotRead."""
     if any(name == "encryption-data" for name, _, _ in package.values(MANIFEST)):
-        raise Unreadable("it needs a password")
+        raise NotRead("it needs a password")
     if any(name.startswith(_MACROS) and not name.endswith("/") for name in package.names):
-        raise Unreadable("it has macros")
+        raise NotRead("it has macros")
     for name, text, _ in package.values(META):
         if name == "date":
             reading.take_property("modified", text)
@@ -54,7 +54,7 @@ def _read_content(package: Package, reading: OfficeReading) -> None:
 
 @dataclass(slots=True)
 class _Context:
-    """What was read that decides about what follows."""
+    """Facts that decide how the following elements are read."""
 
     titles: set[str] = field(default_factory=lambda: {"Title"})  # styles
     is_spreadsheet: bool = False

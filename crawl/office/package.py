@@ -18,14 +18,15 @@ from zlib import error as DeflateError
 
 from lxml import etree
 
-from crawl.office.reading import Unreadable
+from crawl.office.reading import NotRead
 
 MAX_UNPACKED_BYTES = 67_108_864
 MAX_ENTRIES = 2_000
-MAX_RATIO = 100  # of all entries together; honest workbooks reach 30
+MAX_RATIO = 100  # of all entries together; a workbook of one number again and again has 15
 SMALL_BYTES = 1_048_576  # unpacked: so much is no bomb, whatever the ratio
-MAX_EVENTS = 600_000  # elements of all parts, 3 us each; a novel has 100,000
+MAX_EVENTS = 600_000  # elements of all parts, 3 us each; a text of 60,000 words has ten a word where each is a run
 _SILENT_BYTES = 1_048_576  # of one tag or comment: a tag of 10 MB would take 300 MB
+_BROKEN = (BadZipFile, DeflateError, EOFError, OSError, RuntimeError, ValueError, OverflowError)  # what zipfile raises
 _CHUNK_BYTES = 32_768
 _HEADER_BYTES = 30  # of an entry, besides its name
 _ENCRYPTED = 1  # general purpose bit 0
@@ -60,14 +61,14 @@ class Package:
     """The parts of a document. Names of parts are compared without case, as Open Packaging Conventions ask."""
 
     def __init__(self, body: bytes) -> None:
-        """Check a zip file; raises Unreadable."""
+        """Check a zip file; raises NotRead."""
         try:
             self._zip = ZipFile(BytesIO(body))
-        except (BadZipFile, ValueError, NotImplementedError, OverflowError) as error:
-            raise Unreadable("it is cut off or broken") from error
+        except _BROKEN as error:
+            raise NotRead("it is cut off or broken") from error
         infos = self._zip.infolist()
         if flaw := _flaw(infos, len(body)):
-            raise Unreadable(flaw)
+            raise NotRead(flaw)
         self._infos = {info.filename.replace("\\", "/").lstrip("/").lower(): info for info in infos}
         self._events_left = MAX_EVENTS
 
@@ -87,8 +88,8 @@ class Package:
         try:
             with self._zip.open(info) as part:
                 return part.read(max_bytes)
-        except (BadZipFile, DeflateError, EOFError, RuntimeError, NotImplementedError) as error:
-            raise Unreadable(f"its part {name} is broken") from error
+        except _BROKEN as error:
+            raise NotRead(f"its part {name} is broken") from error
 
     def events(self, name: str, most: int = MAX_EVENTS) -> Iterator[Event]:
         """Yield what a part holds, nothing where there is none; it ends early after `most` elements."""
@@ -116,11 +117,11 @@ class Package:
                     silent = 0 if found else silent + len(chunk)
                     yield from found
             if silent >= _SILENT_BYTES:
-                raise Unreadable(f"its part {name[:80]} has a tag without end")
+                raise NotRead(f"its part {name[:80]} has a tag without end")
             if most > 0:
                 parser.close()
-        except (etree.XMLSyntaxError, BadZipFile, DeflateError, EOFError, RuntimeError, NotImplementedError) as error:
-            raise Unreadable(f"its part {name[:80]} is broken") from error
+        except (etree.XMLSyntaxError, *_BROKEN) as error:
+            raise NotRead(f"its part {name[:80]} is broken") from error
 
     def relations(self, name: str) -> dict[str, Relation]:
         """Return the relations of a part by id; those of the package for ""."""

@@ -13,15 +13,15 @@ from crawl.content.raw_html import MAX_HEADING_CHARS, MAX_HEADINGS
 _PARTIAL = re.compile(r"\s*(\d{4})(?:-(\d\d))?(?:-(\d\d))?\s*")
 
 
-class Unreadable(Exception):
-    """A document is not read; the message is what the crawl's report says of it."""
+class NotRead(Exception):
+    """A document is refused. The message is the reason that the crawl reports."""
 
 
 @dataclass(slots=True)
 class OfficeReading:
-    """What a document says. Lines and links are in the order of the document; `room` counts characters still taken."""
+    """The text, links and properties found in a document, in its order."""
 
-    room: int
+    room: int  # characters that are still taken
     max_links: int
     title: str = ""
     author: str = ""

@@ -73,9 +73,9 @@ _LINK_FIELD = re.compile(r"\s*HYPERLINK\s+\"?([^\s\"\\][^\s\"]*)")
 
 
 class _Group(NamedTuple):
-    """What holds inside a group. `into`: where its words go: "text", "" nowhere, or what they are."""
+    """The state that a group inherits and may change."""
 
-    into: str = "text"
+    into: str = "text"  # the use of its words: "text", "" for none, a table of the head, or a property
     code_page: int = 0  # of its font, 0: the document's
     skip: int = 1  # bytes that stand for a character given by its number
     is_hidden: bool = False
@@ -84,10 +84,10 @@ class _Group(NamedTuple):
 
 def read_rtf(body: bytes, reading: OfficeReading) -> None:
     """Read a file; what is broken in it costs itself."""
-    _Reader(reading).read(body)
+    _RichText(reading).read(body)
 
 
-class _Reader:
+class _RichText:
     def __init__(self, reading: OfficeReading) -> None:
         self._reading, self._flow = reading, Flow(reading)
         self._group, self._outer = _Group(), list[_Group]()

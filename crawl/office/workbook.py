@@ -41,7 +41,7 @@ def read_workbook(package: Package, part: str, reading: OfficeReading) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Formats:
-    """What the cells of all sheets refer to."""
+    """The parts of a workbook to which cells of all sheets refer."""
 
     strings: list[str]
     date_styles: frozenset[str]  # numbers of cell formats

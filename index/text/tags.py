@@ -86,8 +86,8 @@ def word_tags(field: str, text: str) -> list[str]:
 
 
 def type_of(url: str, media_type: str = "") -> str:
-    """Return the type of a document: by its media type where this names a file's, else by the ending of its address;
-    that of a web page where there is none."""
+    """Return the type of a document. A media type of files counts first, then the ending of the address. A document
+    with neither is a web page."""
     if media_type in _FILES:
         return _FILES[media_type]
     try:

@@ -313,7 +313,7 @@ def test_characters_are_bounded() -> None:
     assert read(word("<w:p><w:r><w:t>abcdefgh</w:t></w:r></w:p>" * 10), 20).text == "abcdefgh\nabcdefgh\nab"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_a_damaged_document_costs_only_itself(data: st.DataObject) -> None:
     body = bytearray(data.draw(st.sampled_from([word("<w:p><w:r><w:t>text</w:t></w:r></w:p>"), book(), RTF])))
