@@ -8,7 +8,7 @@ from crawl.content.extract_lexbor import read_lexbor
 from crawl.content.raw_html import BREAK, RawHtml, without_marks
 from crawl.content.xhtml import html_of
 from crawl.office.package import Package, Start, part_name
-from crawl.office.reading import OfficeReading, NotRead
+from crawl.office.reading import NotRead, OfficeReading
 
 CONTAINER, ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 MAX_CHAPTER_BYTES = 2_097_152  # of one; a novel has half of it in all

@@ -15,7 +15,7 @@ from crawl.office.epub import CONTAINER, read_epub
 from crawl.office.open_document import CONTENT, read_open_document
 from crawl.office.open_xml import main_part, read_properties, read_slides, read_word
 from crawl.office.package import Package, Start
-from crawl.office.reading import OfficeReading, NotRead
+from crawl.office.reading import NotRead, OfficeReading
 from crawl.office.rich_text import read_rtf
 from crawl.office.workbook import read_workbook
 

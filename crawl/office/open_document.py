@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from crawl.office.flow import Flow
 from crawl.office.package import Package, Start
-from crawl.office.reading import OfficeReading, NotRead
+from crawl.office.reading import NotRead, OfficeReading
 
 CONTENT, META, MANIFEST = "content.xml", "meta.xml", "META-INF/manifest.xml"
 _LEFT_OUT = frozenset(("tracked-changes", "annotation", "note-citation", "ruby-text"))
@@ -21,7 +21,7 @@ _MACROS = ("basic/", "scripts/")
 
 def read_open_document(package: Package, reading: OfficeReading) -> None:
     """Read a document's properties and its text in order; raises NotRead."""
-    if any(name == "encryption-data" for name, _, _ in package.values(MANIFEST)):
+    if any(isinstance(each, Start) and each.name == "encryption-data" for each in package.events(MANIFEST)):
         raise NotRead("it needs a password")
     if any(name.startswith(_MACROS) and not name.endswith("/") for name in package.names):
         raise NotRead("it has macros")
@@ -46,10 +46,16 @@ def _read_content(package: Package, reading: OfficeReading) -> None:
                 left_out -= 1
             else:
                 _end(flow, event.name)
-        elif left_out or event.name in _LEFT_OUT or event.attributes.get("class") in _FURNITURE:
+        elif left_out or _is_left_out(event, context):
             left_out += 1
         else:
             _start(flow, event.name, event.attributes, context)
+
+
+def _is_left_out(begun: Start, context: "_Context") -> bool:
+    if begun.name == "table" and begun.attributes.get("style-name") in context.hidden:
+        return True
+    return begun.name in _LEFT_OUT or begun.attributes.get("class") in _FURNITURE
 
 
 @dataclass(slots=True)
@@ -57,6 +63,8 @@ class _Context:
     """Facts that decide how the following elements are read."""
 
     titles: set[str] = field(default_factory=lambda: {"Title"})  # styles
+    style: str = ""  # the one that is described
+    hidden: set[str] = field(default_factory=set)  # styles of sheets
     is_spreadsheet: bool = False
     is_title: bool = False  # the frame
 
@@ -68,7 +76,7 @@ def _start(flow: Flow, name: str, said: Mapping[str, str], context: _Context) ->
     elif name == "table-row":
         flow.begin_row()
     elif name == "table" and context.is_spreadsheet:
-        flow.reading.take_line(said.get("name", ""), is_heading=True)
+        flow.reading.take_sheet_name(said.get("name", ""))
     elif name == "a":
         flow.begin_link(said.get("href", ""))
     elif name in _SPACES:
@@ -77,8 +85,12 @@ def _start(flow: Flow, name: str, said: Mapping[str, str], context: _Context) ->
         context.is_title = said.get("class") == "title"
     elif name == "spreadsheet":
         context.is_spreadsheet = True
-    elif name == "style" and said.get("parent-style-name") == "Title":
-        context.titles.add(said.get("name", ""))
+    elif name == "style":
+        context.style = said.get("name", "")
+        if said.get("parent-style-name") == "Title":
+            context.titles.add(context.style)
+    elif name == "table-properties" and said.get("display") == "false":
+        context.hidden.add(context.style)
 
 
 def _end(flow: Flow, name: str) -> None:

@@ -10,6 +10,10 @@ from datetime import UTC, datetime
 from crawl.content.dates import EARLIEST, LATEST
 from crawl.content.raw_html import MAX_HEADING_CHARS, MAX_HEADINGS
 
+_UNNAMED = re.compile(
+    r"(?:Sheet|Tabelle|Feuil(?:le)?|Hoja|Foglio|Planilha|Plan|Folha|Blad|Ark|Arkusz|List|Munka|Taul(?:ukko)?|Sayfa|Лист|Аркуш|"
+    r"Foaie|Φύλλο|シート|工作表|시트|גיליון|ورقة) ?\d{1,3}"
+)
 _PARTIAL = re.compile(r"\s*(\d{4})(?:-(\d\d))?(?:-(\d\d))?\s*")
 
 
@@ -47,6 +51,11 @@ class OfficeReading:
         self.room -= len(line) + 1
         if is_heading and len(self.headings) < MAX_HEADINGS:
             self.headings.append(line[:MAX_HEADING_CHARS])
+
+    def take_sheet_name(self, name: str) -> None:
+        """Take the name of a sheet as a heading; one that a program made says nothing."""
+        if not _UNNAMED.fullmatch(name):
+            self.take_line(name, is_heading=True)
 
     def take_link(self, href: str, text: str) -> None:
         """Take a link; its target may be anything that the document holds."""

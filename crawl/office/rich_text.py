@@ -201,7 +201,7 @@ class _RichText:
 
     def _structure(self, word: bytes, number: int | None) -> None:
         """Obey a word that ends a paragraph, makes a table, or a link."""
-        if word in (b"par", b"sect", b"page", b"cell", b"nestcell"):
+        if word in (b"par", b"sect", b"page", b"cell", b"nestcell", b"\n", b"\r"):
             self._end_paragraph()
             self._flow.begin_paragraph()
         elif word == b"trowd" and not self._is_row:

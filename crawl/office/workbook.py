@@ -15,9 +15,10 @@ from crawl.office.reading import OfficeReading
 
 MAX_STRINGS = 300_000  # elements of shared strings that are read, two a string; they are in the order of their use
 MAX_CELL_CHARS = 32_767  # Excel's own limit
-_DATES = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))  # built-in formats, 18.8.30
+_DATES = frozenset((*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)))  # built-in formats, 18.8.30
 _NO_DATE = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]|General", re.IGNORECASE)  # in a format: words, colours, conditions
 _DATE = re.compile(r"[dmyhs]", re.IGNORECASE)
+_SPAN = re.compile(r"\[[hms]", re.IGNORECASE)  # hours, minutes or seconds beyond a day
 _EPOCH, _EPOCH_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)
 
 
@@ -35,7 +36,7 @@ def read_workbook(package: Package, part: str, reading: OfficeReading) -> None:
     for sheet in sheets:
         found = relations.get(sheet.get("r:id", ""))
         if found and sheet.get("state", "visible") == "visible":
-            reading.take_line(sheet.get("name", ""), is_heading=True)
+            reading.take_sheet_name(sheet.get("name", ""))
             _read_sheet(package, found.target, formats, reading)
 
 
@@ -127,7 +128,8 @@ def _date_styles(package: Package, named: Mapping[str, str]) -> frozenset[str]:
         if event.name == "cellXfs":
             is_cells = isinstance(event, Start)
         elif isinstance(event, Start) and event.name == "numFmt":
-            if _DATE.search(_NO_DATE.sub("", event.attributes.get("formatCode", ""))):
+            code = event.attributes.get("formatCode", "")
+            if _DATE.search(_NO_DATE.sub("", code)) and not _SPAN.search(code):
                 formats.add(event.attributes.get("numFmtId", ""))
         elif isinstance(event, Start) and event.name == "xf" and is_cells:
             if event.attributes.get("numFmtId") in formats:
