@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from io import BytesIO
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -29,6 +30,7 @@ _SILENT_BYTES = 1_048_576  # of one tag or comment: a tag of 10 MB would take 30
 _BROKEN = (BadZipFile, DeflateError, EOFError, OSError, RuntimeError, ValueError, OverflowError)  # what zipfile raises
 _CHUNK_BYTES = 32_768
 _HEADER_BYTES = 30  # of an entry, besides its name
+_NAMES = 256  # that are remembered; a part has some 50, again and again
 _ENCRYPTED = 1  # general purpose bit 0
 
 
@@ -184,10 +186,12 @@ class _Events:
         return found
 
 
+@lru_cache(_NAMES)
 def _local(name: str) -> str:
     return name[name.rfind("}") + 1 :]
 
 
+@lru_cache(_NAMES)
 def _attribute(name: str) -> str:
     """Return the local name of an attribute; "r:id" for an id with a namespace, which refers to a relation."""
     local = _local(name)
