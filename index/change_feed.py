@@ -32,6 +32,7 @@ class Text:
     modified_at: float = 0.0
     written_at: float = 0.0  # when its author wrote this version, by its own clock
     origin: str = ""  # the archive that it was imported from; "" where it was fetched
+    media_type: str = ""  # "" unknown
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def extract(task: ParseTask) -> ParseResult:
 def _plain(task: ParseTask, text: str, charset: str) -> ParseResult:
     """Read a text/plain page; its first line is the best title that it has."""
     lines = _lines(join_hyphens(text).split("\n"), task.max_text_chars)
-    return _without_markup(charset, lines.partition("\n")[0][:MAX_TITLE_CHARS], lines)
+    return without_markup(charset, lines.partition("\n")[0][:MAX_TITLE_CHARS], lines)
 
 
 def _pdf(task: ParseTask) -> ParseResult:
@@ -59,12 +59,13 @@ def _pdf(task: ParseTask) -> ParseResult:
     max_pages = MAX_PAGES if task.engine == "lexbor" else FEW_PAGES
     reading, published_at, modified_at = read_pdf(task.body, task.max_text_chars, max_pages)
     text = _lines(join_hyphens(reading.text.replace(BREAK, "\n")).split("\n"), task.max_text_chars)
-    page = _without_markup("", " ".join(reading.title.split()) or text.partition("\n")[0], text)
+    page = without_markup("", " ".join(reading.title.split()) or text.partition("\n")[0], text)
     return replace(page, published_at=published_at, modified_at=modified_at)
 
 
-def _without_markup(charset: str, title: str, text: str) -> ParseResult:
-    language, said, signed = guess_language("", text), fingerprint(title, text, text), signature(text)
+def without_markup(charset: str, title: str, text: str, language: str = "") -> ParseResult:
+    """Return the page that a text without markup is. `language`: as the file declares it."""
+    language, said, signed = guess_language(language, text), fingerprint(title, text, text), signature(text)
     return ParseResult(charset, language, title[:MAX_TITLE_CHARS], (), text, (), fingerprint=said, signature=signed)
 
 
@@ -86,7 +87,7 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str) -> ParseResult:
         headings=tuple(h for h in (" ".join(raw.split())[:MAX_HEADING_CHARS] for raw in reading.headings) if h),
         text=texts.main,
         boilerplate=texts.boilerplate,
-        links=_links((*_frames(reading.frames, base, task.url), *reading.links), reading.names, base, task),
+        links=canonical_links((*_frames(reading.frames, base, task.url), *reading.links), reading.names, base, task),
         directives=meta_directives(reading.metas, task.agent),
         fingerprint=fingerprint(title, f"{texts.main}\n{texts.boilerplate}", texts.steady),
         signature=signature(texts.main),
@@ -133,7 +134,7 @@ def _description(metas: list[tuple[str, str]]) -> str:
     return " ".join(text.split())[:MAX_DESCRIPTION_CHARS]
 
 
-def _links(
+def canonical_links(
     found: Iterable[tuple[str, str, str]], names: Mapping[str, str], base: str, task: ParseTask
 ) -> tuple[Link, ...]:
     """List each target once, in order, with the first anchor text that is not empty; followed if any link may be."""

@@ -24,7 +24,7 @@ MAX_PAGES = 50  # of one file, 20 ms each; what is longer is a book, found by it
 FEW_PAGES = 5  # where so many stalled or broke the parser
 MAX_STREAM_BYTES = 16_777_216  # one unpacked stream; page contents have a hundredth of it
 _MAX_WORK = 200_000  # operators in a page's content; a full page of text has 5,000
-_NO_TITLE = re.compile(  # names of files and of programs, which word processors put there
+NO_TITLE = re.compile(  # names of files and of programs, which word processors put there
     r"(?:Microsoft (?:Word|PowerPoint|Excel) - |Slide \d|PowerPoint[ -]Pr|untitled|unbenannt|sans titre).*"
     r"|(?:[a-z]:[\\/]|file:).*|.*\.(?:ai|cdr|docx?|dvi|eps|fm|html?|indd|odt|pdf|pptx?|ps|pub|qxd|rtf|tex|tmp|txt|wpd"
     r"|xlsx?)|\W*",
@@ -90,7 +90,7 @@ def _title(reader: PdfReader) -> str:
     except (PyPdfError, *_BROKEN):
         return ""
     title = _whole(str(title or "")).strip()
-    return "" if _NO_TITLE.fullmatch(title) else title
+    return "" if NO_TITLE.fullmatch(title) else title
 
 
 def _dates(reader: PdfReader) -> tuple[float, float]:

@@ -84,7 +84,11 @@ class Fetched(msgspec.Struct, frozen=True):
         """Return the media type that the body is read as: the declared one, or by its first bytes where that is no use;
         "" where it is not known."""
         declared = self.media_type
-        return declared if declared not in _NO_TYPE else _sniffed(self.start(_SNIFFED_BYTES), self.header(_TYPE))
+        if declared not in _ANY_FILE and declared not in _NO_TYPE:
+            return declared
+        if found := _file_type(self):
+            return found
+        return declared if declared in _ANY_FILE else _sniffed(self.start(_SNIFFED_BYTES), self.header(_TYPE))
 
     def _content_type(self) -> tuple[str, str]:
         fields = [value for name, value in self.headers if len(name) == len(_TYPE) and name.lower() == _TYPE]
@@ -150,7 +154,37 @@ async def nowhere(url: str) -> str:
 OTHER_TYPE = "media type"  # what such reasons begin with
 PDF_TYPE = "application/pdf"
 HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
-READ_TYPES = HTML_TYPES | {"text/plain", PDF_TYPE}
+_OPEN_XML, _OPEN_DOCUMENT = "application/vnd.openxmlformats-officedocument.", "application/vnd.oasis.opendocument."
+_WORD, _SHEET, _SLIDES = (
+    _OPEN_XML + each for each in ("wordprocessingml.document", "spreadsheetml.sheet", "presentationml.presentation")
+)
+_EPUB, RTF_TYPE = "application/epub+zip", "application/rtf"
+OFFICE_TYPES = frozenset(
+    (
+        *(_WORD, _SHEET, _SLIDES, _EPUB, RTF_TYPE, "text/rtf", "application/x-rtf", "text/richtext"),
+        *(_OPEN_XML + each for each in ("wordprocessingml.template", "spreadsheetml.template")),
+        *(_OPEN_XML + each for each in ("presentationml.slideshow", "presentationml.template")),
+        *(_OPEN_DOCUMENT + each for each in ("text", "spreadsheet", "presentation")),
+        *(_OPEN_DOCUMENT + each for each in ("text-template", "spreadsheet-template", "presentation-template")),
+    )
+)
+READ_TYPES = HTML_TYPES | {"text/plain", PDF_TYPE} | OFFICE_TYPES
+_MACROS = ".macroenabled.12"
+_OLD_OFFICE = {
+    "application/msword": "Word",
+    "application/vnd.ms-excel": "Excel",
+    "application/vnd.ms-powerpoint": "PowerPoint",
+}
+_ANY_FILE = frozenset(  # types of files that servers do not know, so that the first bytes tell more
+    (
+        *("application/octet-stream", "binary/octet-stream", "application/zip", "application/x-zip-compressed"),
+        *("application/x-zip", "application/download", "application/x-download", "application/force-download"),
+        *_OLD_OFFICE,
+    )
+)
+ZIP_MAGIC, OLE_MAGIC, RTF_MAGIC = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"{\\rtf"
+_MIMETYPE = re.compile(rb"PK\x03\x04.{26}mimetype(application/[a-z0-9.+-]+)", re.DOTALL)  # the first entry, not packed
+_MAIN_PARTS = ((b"word/document", _WORD), (b"xl/workbook", _SHEET), (b"ppt/presentation", _SLIDES))
 _TYPE = "content-type"
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _ESSENCE = re.compile(rf"[ \t\r\n]*({_TOKEN}/{_TOKEN})[ \t\r\n]*(?:;|$)")
@@ -170,6 +204,8 @@ _OTHER = re.compile(  # 6.1 to 6.4 and 7.1: images, sound, video, fonts, archive
 _MARKS = (b"\xfe\xff", b"\xff\xfe", b"\xef\xbb\xbf")
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # 3: a binary data byte
 _SNIFFED_BYTES = 1445  # 5.2
+_MAX_SEARCHED_BYTES = 16_777_216  # of a document with content codings
+_IS_OPEN_XML = b"[Content_Types].xml"
 _PDF_WITHIN_BYTES = 1024  # Acrobat's own rule
 
 
@@ -194,15 +230,38 @@ def _sniffed(start: bytes, declared: str) -> str:
     however badly; without any they may as well be a script or data."""
     if _MARKUP.match(start):
         return "text/html"
-    if start.startswith(b"%PDF-"):
-        return PDF_TYPE
     is_text = declared and not _OTHER.match(start) and (start.startswith(_MARKS) or not _BINARY.search(start))
     return "text/plain" if is_text and start else ""
+
+
+def _file_type(fetched: Fetched) -> str:
+    """Return the type of a document by its content, "" where it is none. The names of a zip file's parts stand at its
+    end, too, so the whole body is searched."""
+    start = fetched.start(_SNIFFED_BYTES)
+    if start.startswith(b"%PDF-"):
+        return PDF_TYPE
+    if start.startswith(RTF_MAGIC):
+        return RTF_TYPE
+    if not start.startswith(ZIP_MAGIC):
+        return ""
+    if (found := _MIMETYPE.match(start)) and (named := found[1].decode()) in OFFICE_TYPES:
+        return named
+    body = fetched.start(_MAX_SEARCHED_BYTES) if fetched.coding else fetched.body
+    return next((media_type for part, media_type in _MAIN_PARTS if part in body), "") if _IS_OPEN_XML in body else ""
+
+
+def unread_type(media_type: str) -> str:
+    """Return the reason why a body of a type is not read; documents that are not are named."""
+    old = _OLD_OFFICE.get(media_type, "")
+    named = f", of old {old} or with a password" if old else ", with macros" if media_type.endswith(_MACROS) else ""
+    return f"{OTHER_TYPE}: {media_type or 'unknown'}{named}"
 
 
 def type_flaw(media_type: str, header_charset: str, body: bytes) -> str:
     """Explain why a body without codings is not of the type that it was sent with, "" where it may be."""
     start = body[:_SNIFFED_BYTES]
+    if media_type in OFFICE_TYPES:
+        return ""  # its reader tells
     if media_type == PDF_TYPE:
         flaw = "" if b"%PDF-" in start[:_PDF_WITHIN_BYTES] else "it is no PDF"
     elif _OTHER.match(start):

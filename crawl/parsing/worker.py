@@ -21,7 +21,7 @@ from crawl.content.extract import extract
 from crawl.content.page import LENGTH_BYTES, ParseResult, ParserReply, ParseTask, too_large
 from crawl.errors import BodyUnfit, PageUnreadable
 from crawl.fetch.content_codings import BadCoding, decode_body
-from crawl.fetch.response import broken_coding, type_flaw
+from crawl.fetch.response import OFFICE_TYPES, broken_coding, type_flaw
 
 _ORPHAN_FACTOR = 3.0  # the node kills a stalled process long before its own alarm does
 _KEPT_BYTES = 33_554_432  # of memory that a page gave back, for the next one; a page of the largest size takes more
@@ -58,11 +58,21 @@ def parse_once(task: ParseTask) -> ParseResult:
     if flaw := type_flaw(task.media_type, task.header_charset, body):
         raise BodyUnfit(task.url, flaw)
     try:
-        parsed = extract(replace(task, body=body) if task.coding else task)
+        parsed = _extract(replace(task, body=body) if task.coding else task)
+    except BodyUnfit:
+        raise
     except Exception as error:  # one crawled page: it may break a parser in any way
         raise PageUnreadable(task.url, f"parser: {type(error).__name__}: {str(error)[:100]}") from error
     content = body if task.coding else b""
     return replace(parsed, content=content, content_digest=sha256(body).digest())
+
+
+def _extract(task: ParseTask) -> ParseResult:
+    if task.media_type in OFFICE_TYPES:
+        from crawl.office.extract_office import extract_office  # 2 MB with lxml, for one page in thousands
+
+        return extract_office(task)
+    return extract(task)
 
 
 def _opened(task: ParseTask) -> bytes:

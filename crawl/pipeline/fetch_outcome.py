@@ -14,7 +14,7 @@ from crawl.config import DAY_S, CrawlConfig
 from crawl.content.fingerprint import is_same, says_the_same
 from crawl.content.page import too_large
 from crawl.content.robots_directives import header_directives, unwanted
-from crawl.fetch.response import OTHER_TYPE, READ_TYPES, Fetched
+from crawl.fetch.response import OTHER_TYPE, READ_TYPES, Fetched, unread_type
 from crawl.frontier.admission import Decide, refusal_reason
 from crawl.frontier.mirror_alias import MirrorAlias, is_aliased
 from crawl.pipeline.redirect_chain import REDIRECTS
@@ -88,7 +88,7 @@ def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, revis
 def unfit(fetched: Fetched, config: CrawlConfig) -> str:
     """Explain why a successful response is not read, "" where it is."""
     if (read_as := fetched.read_as) not in READ_TYPES:
-        return f"{OTHER_TYPE}: {read_as or fetched.media_type or 'unknown'}"
+        return unread_type(read_as or fetched.media_type)
     return too_large(config.max_body_bytes) if fetched.cut else ""
 
 

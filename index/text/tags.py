@@ -28,6 +28,14 @@ DAY_S = 86_400.0  # clocks and time zones differ; what is dated later than its f
 MAX_WORDS = 64  # of a title, and of an address
 WEB_PAGE = "html"
 _WEB_PAGES = frozenset(("htm", "html", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "cgi", ""))
+_OPEN_XML, _OPEN_DOCUMENT = "application/vnd.openxmlformats-officedocument.", "application/vnd.oasis.opendocument."
+_FILES = {  # by media type: addresses without an ending, or of a program, may give files
+    **{"application/pdf": "pdf", "application/epub+zip": "epub"},
+    **dict.fromkeys(("application/rtf", "application/x-rtf", "text/rtf", "text/richtext"), "rtf"),
+    **{f"{_OPEN_XML}wordprocessingml.document": "docx", f"{_OPEN_XML}spreadsheetml.sheet": "xlsx"},
+    f"{_OPEN_XML}presentationml.presentation": "pptx",
+    **{f"{_OPEN_DOCUMENT}text": "odt", f"{_OPEN_DOCUMENT}spreadsheet": "ods", f"{_OPEN_DOCUMENT}presentation": "odp"},
+}
 _CHARACTER = "character:"  # what such a tag begins with
 CHARACTER = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff]")
 _FIRST = 0x2E80  # before it, none is folded to such a character
@@ -36,7 +44,7 @@ _TYPE = re.compile(r"[a-z0-9]{1,5}")
 
 def tags_of(text: Text) -> tuple[str, ...]:
     """Return the tags of a document, each once."""
-    tags = _plain_tags(text.url, text.title[:MAX_LINE_CHARS], day_of(text))
+    tags = _plain_tags(text.url, text.title[:MAX_LINE_CHARS], day_of(text), text.media_type)
     return (*tags, *[_CHARACTER + character for character in _characters_of(text)])
 
 
@@ -44,7 +52,7 @@ def bears(text: Text, tag: str) -> bool:
     """Tell whether a tag is one of a document's; its whole text is read for a character alone."""
     if tag.startswith(_CHARACTER):
         return tag.removeprefix(_CHARACTER) in _characters_of(text)
-    return tag in _plain_tags(text.url, text.title[:MAX_LINE_CHARS], day_of(text))
+    return tag in _plain_tags(text.url, text.title[:MAX_LINE_CHARS], day_of(text), text.media_type)
 
 
 def character_tag(character: str) -> str:
@@ -63,10 +71,10 @@ def _address(url: str) -> str:
 
 
 @lru_cache(256)  # a matcher asks the same document for each tag of a range
-def _plain_tags(url: str, title: str, number: int) -> tuple[str, ...]:
+def _plain_tags(url: str, title: str, number: int, media_type: str) -> tuple[str, ...]:
     """Those of all but characters; `number`: of its day."""
     address = _address(url)
-    found = [*word_tags("title", title), *word_tags("url", address), f"type:{type_of(url)}", *place_tags(url)]
+    found = [*word_tags("title", title), *word_tags("url", address), f"type:{type_of(url, media_type)}", *place_tags(url)]
     if number:
         day = date(FIRST_YEAR, 1, 1) + timedelta(number - 1)
         found += [f"date:{day.year // 10}", f"date:{day:%Y}", f"date:{day:%Y-%m}", f"date:{day:%Y-%m-%d}"]
@@ -78,8 +86,11 @@ def word_tags(field: str, text: str) -> list[str]:
     return [f"{field}:{fold(word)}" for word in words(text)[:MAX_WORDS]]
 
 
-def type_of(url: str) -> str:
-    """Return the type of a document by the ending of its address; that of a web page where there is none."""
+def type_of(url: str, media_type: str = "") -> str:
+    """Return the type of a document. A media type of files counts first, then the ending of the address. A document
+    with neither is a web page."""
+    if media_type in _FILES:
+        return _FILES[media_type]
     try:
         name = urlsplit(url).path.rpartition("/")[2].lower()
     except ValueError:

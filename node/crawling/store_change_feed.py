@@ -183,4 +183,5 @@ def text_of_document(record: Record, document: Document) -> Text:
         modified_at=document.modified_at,
         written_at=record.version.at_ms / 1000,
         origin=document.origin,
+        media_type=document.media_type,
     )

@@ -72,6 +72,8 @@ def outcome(kind: str | None, body: bytes) -> tuple[FollowUp, str]:
         ("", b"<!-- made by hand --><p>words"),
         ("*/*", b"<HTML><p>words"),
         ("unknown/unknown", b"<body>"),
+        ("application/octet-stream", b"%PDF-1.7 and so on"),
+        ("application/msword", b"{\\rtf1 words}"),
     ],
 )
 def test_what_may_be_what_it_says_is_read(kind: str | None, body: bytes) -> None:
@@ -87,6 +89,14 @@ def test_what_may_be_what_it_says_is_read(kind: str | None, body: bytes) -> None
         ("text/plain", b"what a program prints\x00\x01", "media type: text/plain, but it is no text"),
         ("application/pdf", b"<html>log in first", "media type: application/pdf, but it is no PDF"),
         ("application/octet-stream", b"<html>", "media type: application/octet-stream"),
+        ("application/zip", b"PK\3\4...a.txt...", "media type: application/zip"),
+        ("application/zip", b"PK\3\4" + bytes(26) + b"mimetypeapplication/x-xPK\3\4", "media type: application/zip"),
+        ("application/msword", b"\xd0\xcf", "media type: application/msword, of old Word or with a password"),
+        (
+            "application/vnd.ms-word.document.macroEnabled.12",
+            b"PK\3\4",
+            "media type: application/vnd.ms-word.document.macroenabled.12, with macros",
+        ),
         (None, b"words alone", "media type: unknown"),
         (None, b"<titles>", "media type: unknown"),
         (None, JPEG, "media type: unknown"),

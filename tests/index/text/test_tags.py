@@ -32,6 +32,20 @@ def test_the_type_of_an_address(url: str, ending: str) -> None:
     assert type_of(url) == ending
 
 
+@pytest.mark.parametrize(
+    ("url", "media_type", "ending"),
+    [
+        ("http://a.example/pdf/2401.00001", "application/pdf", "pdf"),
+        ("http://a.example/get.php?id=5", "application/vnd.oasis.opendocument.text", "odt"),
+        ("http://a.example/notes.md", "text/plain", "md"),
+        ("http://a.example/get.php?id=5", "text/html", "html"),
+    ],
+)
+def test_a_file_has_the_type_that_it_was_sent_with(url: str, media_type: str, ending: str) -> None:
+    text = replace(corpus.text(random.Random(1), url), media_type=media_type)
+    assert [tag for tag in tags_of(text) if tag.startswith("type:")] == [f"type:{ending}"]
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_a_range_of_dates_matches_its_days_and_no_others(seed: int) -> None:
     rng = random.Random(seed)
