@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec.structs import replace
 
 from crawl.canonical_url import find_url
+from crawl.content.article import settle_article
 from crawl.content.boilerplate import read_texts
 from crawl.content.dates import find_dates
 from crawl.content.decode import decode_text
@@ -72,7 +73,7 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str) -> ParseResult:
     """Judge what an engine found: bounds, canonical URLs, directives for robots."""
     if charset != "utf-8":
         reading.encode_queries(charset)
-    texts = read_texts(reading.text, task.max_text_chars)
+    texts = read_texts(settle_article(reading.text), task.max_text_chars)
     title = _title(reading)
     base = (find_url(reading.base, task.url) if reading.base else None) or task.url
     published_at, modified_at = find_dates((*linked_dates(reading.linked_data), *reading.metas, *reading.times))
