@@ -7,6 +7,7 @@ hosts count whose name begins with a language ("de.handbook.debian.test").
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -54,6 +55,7 @@ def _judged_texts(folder: Path | None) -> Iterator[tuple[str, str]]:
 def _web_texts(folder: Path | None) -> Iterator[tuple[str, str]]:
     for host in sorted(folder.iterdir()) if folder is not None else ():
         found = _HOST.match(host.name)
-        for path in sorted(host.rglob("*.htm*"))[:MOST_TEXTS] if found else ():
+        paths = (path for path in sorted(host.rglob("*.htm*")) if path.is_file()) if found else ()
+        for path in islice(paths, MOST_TEXTS):
             page = extract(ParseTask(f"http://{host.name}/", path.read_bytes(), "text/html", "", 0, 100_000))
             yield found[1] if found else "", page.text

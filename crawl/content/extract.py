@@ -24,6 +24,7 @@ from crawl.content.raw_html import BREAK, MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, R
 from crawl.content.refresh import MOVES_WITHIN_S, parse_refresh
 from crawl.content.rendering import join_hyphens
 from crawl.content.robots_directives import is_unendorsed, meta_directives
+from crawl.content.scripts import needs_script
 from crawl.content.xhtml import XHTML_TYPE, html_of
 from crawl.fetch.response import HTML_TYPES, PDF_TYPE
 from dht import site_of
@@ -44,9 +45,9 @@ def extract(task: ParseTask) -> ParseResult:
     if task.engine == "lxml":
         from crawl.content.extract_lxml import read_lxml  # 1 MB, for one page in thousands
 
-        return _parsed(task, read_lxml(text, task.max_links), charset)
+        return _parsed(task, read_lxml(text, task.max_links), charset, text)
     is_utf8 = charset == "utf-8" and as_html is None and "\ufffd" not in text and not task.body.startswith(BOM_UTF8)
-    return _parsed(task, read_lexbor(task.body if is_utf8 else text, task.max_links), charset)
+    return _parsed(task, read_lexbor(task.body if is_utf8 else text, task.max_links), charset, text)
 
 
 def _plain(task: ParseTask, text: str, charset: str) -> ParseResult:
@@ -69,8 +70,8 @@ def _without_markup(charset: str, title: str, text: str) -> ParseResult:
     return ParseResult(charset, language, title[:MAX_TITLE_CHARS], (), text, (), fingerprint=said, signature=signed)
 
 
-def _parsed(task: ParseTask, reading: RawHtml, charset: str) -> ParseResult:
-    """Judge what an engine found: bounds, canonical URLs, directives for robots."""
+def _parsed(task: ParseTask, reading: RawHtml, charset: str, source: str) -> ParseResult:
+    """Judge what an engine found in a source: bounds, canonical URLs, directives for robots."""
     if charset != "utf-8":
         reading.encode_queries(charset)
     texts = read_texts(settle_article(reading.text), task.max_text_chars)
@@ -97,6 +98,7 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str) -> ParseResult:
         canonical=canonical if canonical and canonical != task.url else "",
         feeds=feeds_of(reading.alternates, base),
         moved_to=moved_to,
+        needs_script=needs_script(source, len(texts.main) + len(texts.boilerplate)),
     )
 
 
