@@ -1,7 +1,7 @@
 """Scores what was found against the truth.
 
-Pure. Words are counted as a bag, for each page; precision and recall are the means of the pages, F1 is of these means
-(as in scrapinghub/article-extraction-benchmark, which counts runs of four words).
+Pure. Words of a page are counted as a bag. Precision and recall are the means of all pages, and F1 is of these means.
+scrapinghub/article-extraction-benchmark does so with runs of four words.
 """
 
 import re

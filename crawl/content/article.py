@@ -24,6 +24,7 @@ from crawl.content.raw_html import (
 ARTICLE_BODY = "articleBody"
 FEWEST_CHARS = 200  # without spaces; less is no article: a headline, a notice
 PARAGRAPH_CHARS = 40
+_LOOK_CHARS = 20_000  # of an element, to see that it is long
 SHARE = 0.75  # of the paragraphs' characters: comments and teasers may have the rest
 AROUND = 2.5  # times the text of the paragraphs' element may stand around it, outside links
 OUTSIDE = frozenset(("nav", "aside", "footer", "header"))  # holds no article
@@ -44,7 +45,7 @@ class Reach(Generic[Node]):
 
 def is_long(text: str) -> bool:
     """Tell whether a text may be an article's."""
-    return len("".join(text.split())) >= FEWEST_CHARS
+    return len(text) >= FEWEST_CHARS and len("".join(text[:_LOOK_CHARS].split())) >= FEWEST_CHARS
 
 
 def declared_article(bodies: Sequence[Node], articles: Sequence[tuple[Node, bool]], reach: Reach[Node]) -> Node | None:
@@ -102,7 +103,7 @@ def settle_article(marked: str) -> str:
 
 def _unlinked(marked: str) -> int:
     """Count the characters outside links."""
-    return sum(len("".join(piece.split())) for piece in marked.split(LINK)[::2])
+    return len("".join("".join(marked.split(LINK)[::2]).split()))
 
 
 def _without(marked: str) -> str:

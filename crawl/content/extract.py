@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from crawl.canonical_url import find_url
 from crawl.content.article import settle_article
 from crawl.content.boilerplate import read_texts
-from crawl.content.dates import find_dates
+from crawl.content.dates import date_of_path, find_dates
 from crawl.content.decode import decode_text
 from crawl.content.extract_lexbor import read_lexbor
 from crawl.content.extract_pdf import FEW_PAGES, MAX_PAGES, read_pdf
@@ -93,7 +93,7 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str, source: str) -> Par
         fingerprint=fingerprint(title, f"{texts.main}\n{texts.boilerplate}", texts.steady),
         signature=signature(texts.main),
         description=_description(reading.metas),
-        published_at=published_at,
+        published_at=published_at or (0.0 if modified_at else date_of_path(task.url)),
         modified_at=modified_at,
         canonical=canonical if canonical and canonical != task.url else "",
         feeds=feeds_of(reading.alternates, base),
