@@ -6,7 +6,7 @@ RUNS := .venv/.runs
 READY := .venv/.ready
 SOAK ?= --hours 12
 SOAKED := tests/benchmarks/test_soak.py
-BENCHMARKS := overlay placement trust durability freshness duplicates seen traps crawl search query pagerank important archive store web sources
+BENCHMARKS := overlay placement trust durability freshness duplicates seen traps crawl search query pagerank important archive store web webreading sources
 # prints the processor time of all processes that this shell, and what it started, has waited for
 CPU_MINUTES = times >$$beside.cpu; awk -F '[ms ]+' 'NR == 2 { printf "CPU minutes of all processes: %.1f\n", \
   $$1 + $$2 / 60 + $$3 + $$4 / 60 }' $$beside.cpu; rm -f $$beside.cpu

@@ -13,6 +13,7 @@ from email.utils import parsedate_to_datetime
 
 EARLIEST = 631_152_000.0  # 1990: there was no web before
 LATEST = 4_102_444_800.0  # 2100
+_IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-]?(0[1-9]|1[0-2])[/-]?(0[1-9]|[12]\d|3[01])(?=[/_.-]|$)")
 _MAX_CHARS = 64
 _PUBLISHED = (
     *("datepublished", "article:published_time", "article:published", "og:published_time", "citation_publication_date"),
@@ -116,6 +117,12 @@ def find_dates(named: Iterable[tuple[str, str]]) -> tuple[float, float]:
     published = next((found[name] for name in _PUBLISHED if name in found), 0.0)
     modified = next((found[name] for name in _MODIFIED if name in found), 0.0)
     return published, max(modified, published) if modified else 0.0
+
+
+def date_of_path(url: str) -> float:
+    """Return the day that an address names, as blogs and newspapers have it (/2017/10/06/); 0.0: none."""
+    found = _IN_PATH.search(url.partition("?")[0])
+    return find_date("-".join(found.groups())) if found else 0.0
 
 
 def find_date(text: str, *, is_coarse: bool = False) -> float:

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec.structs import replace
 
 from crawl.canonical_url import find_url
+from crawl.content.article import settle_article
 from crawl.content.boilerplate import read_texts
-from crawl.content.dates import find_dates
+from crawl.content.dates import date_of_path, find_dates
 from crawl.content.decode import decode_text
 from crawl.content.extract_lexbor import read_lexbor
 from crawl.content.extract_pdf import FEW_PAGES, MAX_PAGES, read_pdf
@@ -23,6 +24,7 @@ from crawl.content.raw_html import BREAK, MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, R
 from crawl.content.refresh import MOVES_WITHIN_S, parse_refresh
 from crawl.content.rendering import join_hyphens
 from crawl.content.robots_directives import is_unendorsed, meta_directives
+from crawl.content.scripts import needs_script
 from crawl.content.xhtml import XHTML_TYPE, html_of
 from crawl.fetch.response import HTML_TYPES, PDF_TYPE
 from dht import site_of
@@ -43,9 +45,9 @@ def extract(task: ParseTask) -> ParseResult:
     if task.engine == "lxml":
         from crawl.content.extract_lxml import read_lxml  # 1 MB, for one page in thousands
 
-        return _parsed(task, read_lxml(text, task.max_links), charset)
+        return _parsed(task, read_lxml(text, task.max_links), charset, text)
     is_utf8 = charset == "utf-8" and as_html is None and "\ufffd" not in text and not task.body.startswith(BOM_UTF8)
-    return _parsed(task, read_lexbor(task.body if is_utf8 else text, task.max_links), charset)
+    return _parsed(task, read_lexbor(task.body if is_utf8 else text, task.max_links), charset, text)
 
 
 def _plain(task: ParseTask, text: str, charset: str) -> ParseResult:
@@ -69,11 +71,11 @@ def without_markup(charset: str, title: str, text: str, language: str = "") -> P
     return ParseResult(charset, language, title[:MAX_TITLE_CHARS], (), text, (), fingerprint=said, signature=signed)
 
 
-def _parsed(task: ParseTask, reading: RawHtml, charset: str) -> ParseResult:
-    """Judge what an engine found: bounds, canonical URLs, directives for robots."""
+def _parsed(task: ParseTask, reading: RawHtml, charset: str, source: str) -> ParseResult:
+    """Judge what an engine found in a source: bounds, canonical URLs, directives for robots."""
     if charset != "utf-8":
         reading.encode_queries(charset)
-    texts = read_texts(reading.text, task.max_text_chars)
+    texts = read_texts(settle_article(reading.text), task.max_text_chars)
     title = _title(reading)
     base = (find_url(reading.base, task.url) if reading.base else None) or task.url
     published_at, modified_at = find_dates((*linked_dates(reading.linked_data), *reading.metas, *reading.times))
@@ -92,11 +94,12 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str) -> ParseResult:
         fingerprint=fingerprint(title, f"{texts.main}\n{texts.boilerplate}", texts.steady),
         signature=signature(texts.main),
         description=_description(reading.metas),
-        published_at=published_at,
+        published_at=published_at or (0.0 if modified_at else date_of_path(task.url)),
         modified_at=modified_at,
         canonical=canonical if canonical and canonical != task.url else "",
         feeds=feeds_of(reading.alternates, base),
         moved_to=moved_to,
+        needs_script=needs_script(source, len(texts.main) + len(texts.boilerplate)),
     )
 
 

@@ -9,6 +9,7 @@ from itertools import chain, islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from crawl.content.article_lexbor import mark_article
 from crawl.content.dates import Placed, place_of, time_name, times_of_head
 from crawl.content.linked_data import is_linked_data
 from crawl.content.raw_html import (
@@ -104,6 +105,7 @@ def read_lexbor(html: str | bytes, max_links: int, *, shows_all: bool = False) -
     source = html if isinstance(html, bytes) else html.encode("utf-8", "replace")
     has_more = _take_out(tree, kinds, source, shows_all=shows_all)
     in_pieces = _read_links(reading, kinds["link"], 2 * max_links)
+    mark_article(tree, source)
     _flatten(kinds)
     for number, node in in_pieces:
         node.merge_text_nodes()

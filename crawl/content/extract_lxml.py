@@ -6,9 +6,18 @@ elements) costs it a millisecond; it repairs broken markup less well, so it come
 
 from lxml import etree, html
 
+from crawl.content.article import (
+    ARTICLE_BODY,
+    Reach,
+    declared_article,
+    is_long,
+    paragraphs_element,
+)
 from crawl.content.dates import Placed, place_of, time_name, times_of_head
 from crawl.content.linked_data import is_linked_data
 from crawl.content.raw_html import (
+    ARTICLE,
+    ARTICLE_END,
     BOILERPLATE,
     BREAK,
     CLOSE,
@@ -21,6 +30,8 @@ from crawl.content.raw_html import (
     MAX_TIMES,
     OPEN,
     OPENLY,
+    PARAGRAPHS,
+    PARAGRAPHS_END,
     SECRET,
     RawHtml,
     has_words,
@@ -108,12 +119,14 @@ class _PageWalk:
         self._reading, self._shows_all = reading, shows_all
         self._out: list[str] = []
         self._hidden = self._secret = self._chars = 0
+        self._articles: list[tuple[html.HtmlElement, str, str]] = []  # with the marks around them
         self._begun: list[int] = []  # where the text of links, headings and `pre` begins that are open
         self._headings: list[Placed] = []
         self._times: list[Placed] = []
 
     def read(self, root: html.HtmlElement) -> None:
         """Fill the reading."""
+        self._articles = _articles(root)
         for event, node in etree.iterwalk(root, events=("start", "end")):
             if event == "start":
                 self._start(node)
@@ -133,6 +146,9 @@ class _PageWalk:
 
     def _start(self, node: html.HtmlElement) -> None:
         tag = node.tag
+        for each, mark, _ in self._articles:
+            if node is each:
+                self._mark(BREAK + mark)
         if tag == "svg" and not self._hidden:
             self._write_drawing(node)
         if tag in _BOXES:
@@ -171,6 +187,9 @@ class _PageWalk:
         self._hidden -= self._hides(node)
         if tag in _BOXES:
             self._mark(" ")
+        for each, _, mark in self._articles:
+            if node is each:
+                self._mark(BREAK + mark)
 
     def _mark(self, mark: str) -> None:
         if not self._hidden:
@@ -206,6 +225,23 @@ class _PageWalk:
         """Put what a drawing writes onto lines of their own."""
         for each in node.iter("text"):
             self._out.append(f"{BREAK}{' '.join(each.itertext())}{BREAK}")
+
+
+def _articles(root: html.HtmlElement) -> list[tuple[html.HtmlElement, str, str]]:
+    """Return the elements that hold the article, the outer one first, with the marks around each."""
+    bodies = root.xpath(f"//*[contains(concat(' ', @itemprop, ' '), ' {ARTICLE_BODY} ')]")
+    articles = [(node, next(node.iter("h1"), None) is not None) for node in root.iter("article")]
+    declared = declared_article(bodies, articles, _REACH)
+    if declared is not None and not is_long("".join(declared.itertext())):
+        declared = None
+    scope = root if declared is None else declared
+    paragraphs = [(node, len("".join(node.itertext()).strip())) for node in scope.iter("p")]
+    inner = paragraphs_element(paragraphs, _REACH)
+    found = ((declared, ARTICLE, ARTICLE_END), (inner, PARAGRAPHS, PARAGRAPHS_END))
+    return [each for each in found if each[0] is not None and is_long("".join(each[0].itertext()))]
+
+
+_REACH: Reach[html.HtmlElement] = Reach(lambda node: node.iterancestors(), lambda node: str(node.tag), id)
 
 
 def _is_link(node: html.HtmlElement) -> bool:

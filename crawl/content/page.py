@@ -89,6 +89,7 @@ class ParseResult(msgspec.Struct, frozen=True, array_like=True):
     content: bytes = b""  # the body without its codings, where it had any
     content_digest: bytes = b""  # SHA-256 of the body without codings
     moved_to: str = ""  # the URL that a refresh moves readers to at once, where that is another one
+    needs_script: bool = False  # its text comes by script: crawl/content/scripts.py
 
 
 def too_large(max_bytes: int) -> str:

@@ -14,6 +14,8 @@ from crawl.fetch.response import READ_TYPES
 BREAK = "\0"  # ends a line of text, which a line feed in the source does not; no parser leaves it in a text
 OPEN, CLOSE = "\1", "\2"  # around what the page itself calls boilerplate
 LINK = "\3"  # before and after the text of a link
+ARTICLE, ARTICLE_END = "\4", "\5"  # around what the page declares to be its article
+PARAGRAPHS, PARAGRAPHS_END = "\6", "\7"  # around the smallest element with nearly all words of paragraphs
 SECRET, OPENLY = "\ufdd0", "\ufdd1"  # around what no snippet may show; they stay in the text (PROTOCOL.md, Records)
 BOILERPLATE = ("nav", "header", "footer", "aside")  # the same on many pages, and not what a page is about
 MAX_HEADINGS = 200
@@ -25,7 +27,7 @@ MAX_METAS, MAX_REFRESHES, MAX_TIMES, MAX_SCRIPTS = 200, 8, 20, 10  # of each pag
 MAX_FRAMES, MAX_NAMES = 20, 200
 _BESIDE = frozenset(("next", "prev", "previous", "first", "last", "start", "up", "contents", "index"))  # HTML 4, 6.12
 
-_OF_WORD = re.compile(f"[^\\s{BREAK}{OPEN}{CLOSE}{LINK}{SECRET}{OPENLY}]")
+_OF_WORD = re.compile(f"[^\\s{BREAK}{OPEN}{CLOSE}{LINK}{ARTICLE}-{PARAGRAPHS_END}{SECRET}{OPENLY}]")
 
 
 @dataclass(slots=True)
@@ -91,7 +93,7 @@ def has_words(marked: str) -> bool:
 
 def without_marks(text: str) -> str:
     """Return the text of a heading or a link without the marks in it, its lines as one."""
-    for mark in (LINK, OPEN, CLOSE, SECRET, OPENLY):
+    for mark in (LINK, OPEN, CLOSE, ARTICLE, ARTICLE_END, PARAGRAPHS, PARAGRAPHS_END, SECRET, OPENLY):
         if mark in text:
             text = text.replace(mark, "")
     return text.replace(BREAK, " ")

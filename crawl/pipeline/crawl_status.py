@@ -8,6 +8,7 @@ from collections import Counter, deque
 from dataclasses import dataclass
 from typing import Literal
 
+from crawl.content.scripts import NEEDS_SCRIPT
 from crawl.frontier.frontier import Frontier
 from crawl.frontier.mirror_alias import REASON, is_aliased
 from crawl.politeness.site_delays import SiteDelays
@@ -33,12 +34,14 @@ class CrawlCounters:
         self.fetched = 0
         self.failed = 0
         self.recorded = 0  # outcomes of any kind
+        self.scripted = 0  # pages whose text comes by script
         self.refused: Counter[str] = Counter()
         self._recent: deque[tuple[float, int]] = deque()  # (second, pages)
 
     def count_outcome(self, before: Visit, outcome: Visit, now: float, *, is_declined: bool) -> None:
         """Count a recorded outcome. `now`: steady seconds; `is_declined`: nobody who may make the request did."""
         self.recorded += 1
+        self.scripted += outcome.reason == NEEDS_SCRIPT
         if is_declined or (outcome.state == VisitState.REFUSED and not (is_aliased(outcome) and is_aliased(before))):
             self.count_refusal(outcome.reason)
         elif outcome.state == VisitState.FAILED:
@@ -93,6 +96,7 @@ class CrawlStatus:
     incomplete: int = 0  # slots with more URLs than fit into memory
     broken: int = 0  # sites that do not answer, and are asked only once in a while
     recorded: int = 0  # outcomes of any kind since the start
+    scripted: int = 0  # of the fetched pages: those whose text comes by script, which is not run
     is_resting: bool = False  # all that is due waits for its sites' rest, for bandwidth, or by the owner's wish
 
 

@@ -207,6 +207,7 @@ class Crawler:
             incomplete=len(frontier.incomplete),
             broken=len(list(self._sites.delays.broken_sites())),
             recorded=counters.recorded,
+            scripted=counters.scripted,
             is_resting=snapshot.is_resting(now),
         )
 

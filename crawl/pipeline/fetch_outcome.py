@@ -70,7 +70,8 @@ def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, revis
     if status == 304 and validators(before, now):
         if reason := unwanted(header_directives(fetched.headers, config.agent), now):
             return FetchOutcome(gone(visit, reason, now, config), FollowUp.GONE)
-        return FetchOutcome(_looked(visit, now, revisits, changed=False))
+        same = replace(visit, reason=before.reason) if before.state == VisitState.FETCHED else visit
+        return FetchOutcome(_looked(same, now, revisits, changed=False))
     if status in REDIRECTS:
         return _redirected(visit, fetched, now, config)
     if status in (404, 410):

@@ -15,6 +15,7 @@ from crawl.content.link_header import canonical_of, links_of
 from crawl.content.page import Page, ParseResult, Parsers, ParseTask
 from crawl.content.refresh import MOVES_WITHIN_S, parse_refresh
 from crawl.content.robots_directives import RobotsDirectives, header_directives, unwanted
+from crawl.content.scripts import NEEDS_SCRIPT
 from crawl.errors import PageUnreadable
 from crawl.fetch.response import Fetched
 from crawl.frontier.admission import Trail, allowed_depth
@@ -195,7 +196,8 @@ class ProcessStage:
             return
         else:
             visit = replace(visit, unavailable_at=directives.unavailable_at)
-            delivery.outcome, is_news = outcome_of_reading(visit, task.visit, parsed.fingerprint, now, self.revisits)
+            outcome, is_news = outcome_of_reading(visit, task.visit, parsed.fingerprint, now, self.revisits)
+            delivery.outcome = replace(outcome, reason=NEEDS_SCRIPT) if parsed.needs_script else outcome
             if is_news:
                 delivery.page = page_of(fetched, parsed, now, directives)
         if not directives.nofollow:

@@ -96,6 +96,7 @@ class Crawl(ResponseBody):
     open: int
     fetched: int
     failed: int
+    needs_javascript: int
     refused: dict[str, int]
     unproved_aliases: int
     refuse: RefuseList

@@ -225,6 +225,7 @@ class NodeStatus:
             open=crawl.open,
             fetched=crawl.fetched,
             failed=crawl.failed,
+            needs_javascript=crawl.scripted,
             refused=dict(crawl.refused),
             unproved_aliases=self._core.control.mirrors.unproved,
             refuse=bodies.RefuseList(entries=len(refusals), told=len(refusals.public_hashes) // 4),

@@ -70,6 +70,7 @@ class StatusView:
     second_looks: str = ""  # how many pages it looked at again, in one line
     evidence: str = ""  # the authors against which it keeps evidence
     not_taken: str = ""  # "812 scope, 2 address": links and URLs that the crawler refused, the commonest reasons
+    needs_javascript: int = 0  # pages since the start whose text comes by script
     needs: tuple[tuple[str, bool], ...] = ()  # topics, and whether each needs the node's owner
     called_for: tuple[str, ...] = ()  # the sentences of those that do
     leaving_slots: int | None = None  # that a node still has to hand over which leaves for good; None where it stays
@@ -162,6 +163,7 @@ def view_of(status: Json) -> StatusView:
         text_leaf=plain(status.get("text_leaf", "")),
         second_looks=looks_line(status),
         evidence=evidence_line(status),
+        needs_javascript=count(table(status, "crawl"), "needs_javascript"),
         not_taken=_not_taken(table(table(status, "crawl"), "refused")),
         needs=_needs(status),
         called_for=tuple(plain(text, 500) for text in called_for),

@@ -229,6 +229,12 @@ def _copies(view: StatusView) -> str:
     return f"{state} ({view.copies})" if view.copies else state
 
 
+def _scripts(pages: int) -> str:
+    if not pages:
+        return ""
+    return f"{pages:,} {'page needs' if pages == 1 else 'pages need'} JavaScript, which is not run"
+
+
 def _facts(view: StatusView) -> list[tuple[str, str]]:
     reason = f" ({view.crawl_reason})" if view.crawl_reason else ""
     expires = f", valid until {view.strategy_expires}" if view.strategy_expires else ""
@@ -247,6 +253,7 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("crawler", f"{view.crawl_state}{reason}"),
         ("refuses", _refuses(view)),
         ("fetched", f"{view.fetched:,} since the start, {view.per_s:.1f} a second; {view.frontier:,} addresses wait"),
+        ("scripts", _scripts(view.needs_javascript)),
         ("not taken", view.not_taken),
         ("second looks", view.second_looks),
         ("evidence", view.evidence),

@@ -12,7 +12,7 @@ from crawl.content.extract import extract
 from crawl.content.extract_lexbor import read_lexbor
 from crawl.content.extract_lxml import read_lxml
 from crawl.content.page import Engine, ParseResult, ParseTask
-from crawl.content.raw_html import BREAK, CLOSE, LINK, OPEN
+from crawl.content.raw_html import BREAK, CLOSE, LINK, OPEN, without_marks
 
 ENGINES: tuple[Engine, ...] = ("lexbor", "lxml")
 MENU = "".join(f"<li><a href=/{n}>- {n}</a>" for n in ("Home", "About sqlite", "Downloads", "Support", "Shop", "Blog"))
@@ -115,10 +115,7 @@ def test_both_engines_agree_and_every_line_is_kept_once(html: str, most: int) ->
     html = f"<!doctype html><html><head><title>t</title></head><body>{html}</body></html>"
     one, other = (extract(task(html, engine)) for engine in ENGINES)
     assert (one.text, one.boilerplate, one.fingerprint) == (other.text, other.boilerplate, other.fingerprint)
-    everything = read_lexbor(html, 100).text
-    for mark in (OPEN, CLOSE, LINK):
-        everything = everything.replace(mark, "")
-    kept = (" ".join(line.split()) for line in everything.split(BREAK))
+    kept = (" ".join(without_marks(line).split()) for line in read_lexbor(html, 100).text.split(BREAK))
     assert Counter(filter(None, lines(one))) == Counter(filter(None, kept))
     cut = extract(task(html, "lexbor", most))
     assert len(cut.text) + len(cut.boilerplate) <= most
@@ -207,3 +204,32 @@ def test_lists_are_judged_as_blocks_are(lines: list[tuple[int, float, bool, bool
         blocks.are_aside.append(is_aside and is_menu)
         blocks.are_menu.append(is_menu)
     assert judge(blocks) == judged(blocks)
+
+
+SENTENCE = (
+    "Ships came up the river for sixty years, and the crane lifted timber, coal and now and then a bull from them. "
+)
+TEASER = "<div><p>Every year there are too many plums, and every year I make jam of them. </p></div>"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "around",
+    [
+        "<article><h1>Crane</h1>{}</article>",
+        "<div itemprop='headline articleBody'>{}</div>",
+        "<div class=x><div>{}</div></div>",
+        "<article><h1>Crane</h1>{}</article><article><h2>Plums</h2></article>",
+    ],
+)
+def test_what_stands_around_an_article_is_no_main_text(engine: Engine, around: str) -> None:
+    article = around.format(f"<p>{SENTENCE * 2}</p><ul><li>Saturdays</ul><p>{SENTENCE * 4}</p>")
+    parsed = extract(task(f"<body><div>{MENU}</div>{article}<div id=comments>{TEASER * 2}</div>{FOOT}", engine))
+    assert "Saturdays" in parsed.text and "plums" not in parsed.text and "plums" in parsed.boilerplate
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_introduction_is_not_the_article_of_a_page_of_tables(engine: Engine) -> None:
+    rows = "".join(f"<tr><td>The part of number {n}<td>holds back the water of the dyke in winter" for n in range(60))
+    parsed = extract(task(f"<div><p>{SENTENCE * 3}</p></div><table>{rows}</table>", engine))
+    assert "The part of number 7" in parsed.text

@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from crawl.content.extract import extract
 from crawl.content.linked_data import is_linked_data, linked_dates
+from crawl.content.page import ParseTask
 from tests.crawl.content.pages_read import both_engines, read, read_file
 from tests.crawl.content.test_extract_pdf import pdf
 
@@ -167,3 +169,24 @@ def test_only_a_time_in_the_head_of_the_article_is_its_date(engine: str, page: s
 def test_an_update_is_told_from_the_first_date(engine: str) -> None:
     parsed = read("<h1>T</h1><time class=updated datetime=2021-01-01></time><time datetime=2020-05-06></time>", engine)
     assert (parsed.published_at, parsed.modified_at) == (at("2020-05-06"), at("2021-01-01"))
+
+
+@pytest.mark.parametrize(
+    ("path", "day"),
+    [
+        ("/2017/10/06/visit-austria.html", "2017-10-06"),
+        ("/news/2019-11-20/", "2019-11-20"),
+        ("/c/20200219.htm", "2020-02-19"),
+        ("/1848/03/18/", ""),  # older than the web
+        ("/2017/13/06/", ""),
+        ("/2020/02/31/x", ""),
+        ("/iso/9001-2/", ""),
+        ("/x?day=/2017/10/06/", ""),
+        ("/2017/10/061/", ""),
+    ],
+)
+def test_an_address_dates_a_page_that_has_no_date(path: str, day: str) -> None:
+    for head, expected in (("", day), ("<meta name=date content=2001-02-03>", "2001-02-03")):
+        page = extract(ParseTask(f"http://a.test{path}", f"<p>x{head}".encode(), "text/html", "utf-8", 10, 1_000))
+        found = datetime.fromtimestamp(page.published_at, UTC).date().isoformat() if page.published_at else ""
+        assert found == expected

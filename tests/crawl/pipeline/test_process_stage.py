@@ -95,6 +95,26 @@ async def test_an_unchanged_page_is_not_kept_again(site: Web, crawl: Crawl) -> N
     assert [what for what, _ in crawl.owner.story] == ["record"]
 
 
+async def test_a_page_that_needs_scripts_says_so_until_it_has_text(site: Web, crawl: Crawl) -> None:
+    texts = ["<script src=a.js></script><div id=root></div>", "", "<div id=root>Here is the text.</div>"]
+
+    async def page(request: web.Request) -> web.Response:
+        if not (text := texts.pop(0)):
+            return web.Response(status=304)
+        return web.Response(text=text, content_type="text/html", headers={"ETag": '"1"'})
+
+    site.add("a.test", {"/": page})
+    url, reasons = site.url("a.test"), []
+    await crawl.run(seed(url))
+    while texts:
+        visit = crawl.owner.visits[url]
+        reasons.append(visit.reason)
+        crawl.owner.visits[url] = replace(visit, due_at=visit.visited_at)
+        await crawl.run()
+    assert reasons == ["needs JavaScript, which is not run"] * 2
+    assert (crawl.owner.visits[url].state, crawl.owner.visits[url].reason) == (VisitState.FETCHED, "")
+
+
 class Endless(dict[str, Handler | str]):
     """Pages by the beginning of their path, whatever the query."""
 

@@ -50,6 +50,11 @@ DUE = Facts("", VISIT, "node ab", True, READY, False)
             "2 hours",
         ),
         (
+            replace(DUE, visit=Visit("u", 1, state=VisitState.FETCHED, reason="needs JavaScript", due_at=NOW + 9)),
+            "later",
+            "ago: needs JavaScript; due again in 9 s",
+        ),
+        (
             replace(
                 DUE, visit=Visit("u", 1, state=VisitState.FAILED, fails=2, reason="503", visited_at=NOW, due_at=NOW + 9)
             ),

@@ -60,6 +60,14 @@ def test_redirects_that_are_no_plain_ones_are_counted_by_their_reasons() -> None
     )
 
 
+def test_fetched_pages_are_counted_by_what_their_text_needs() -> None:
+    track = JobWait([entry("a"), entry("b")])
+    track.take(
+        track.ask(9), [answer("a", "fetched", reason="needs JavaScript, which is not run"), answer("b", "fetched")]
+    )
+    assert (track.counts["fetched"], track.reasons) == (2, {"needs JavaScript, which is not run": 1})
+
+
 def test_a_crawl_without_end_is_followed_up_to_a_bound(monkeypatch: Any) -> None:
     monkeypatch.setattr(job_wait, "MAX_TRACKED", 3)
     track = JobWait([entry("a")])
