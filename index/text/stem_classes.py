@@ -106,7 +106,7 @@ def stem(word: str, stem_class: int) -> str:
         if begin <= first <= end:
             name = CLASSES[stem_class] if CLASSES[stem_class] in own else default
             return fold(_stemmer(name)(word)) or word
-    return fold(word)
+    return fold(word) or word
 
 
 @lru_cache(1 << 12)  # 3 MB: words of queries
