@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         FindWay,
         Locate,
         anywhere,
-        looks_like_html,
         nowhere,
     )
     from crawl.fetch.sent_request import SentRequest, read_request, request_fields
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
     from crawl.pipeline.crawl_control import CrawlControl
     from crawl.pipeline.crawl_status import CrawlStatus, span
     from crawl.pipeline.crawler import Crawler
-    from crawl.pipeline.fetch_outcome import forgotten, unfit
+    from crawl.pipeline.fetch_outcome import MOVED_BY, forgotten, unfit
     from crawl.pipeline.process_stage import gone_page, kept_headers, parse_task_of, read_page
     from crawl.pipeline.site_list import SitePage, SiteWait, WaitingSite
     from crawl.politeness.robots import Robots
@@ -84,9 +83,7 @@ else:
             "crawl.fetch.content_codings": "BadCoding decode_body",
             "crawl.fetch.fetcher": "open_fetcher",
             "crawl.fetch.request_signer": "RequestSigner",
-            "crawl.fetch.response": (
-                "BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere looks_like_html nowhere"
-            ),
+            "crawl.fetch.response": ("BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere nowhere"),
             "crawl.fetch.sent_request": "SentRequest read_request request_fields",
             "crawl.fetch.txt_records": "TxtRecords",
             "crawl.fetch_hours": "FetchHours",
@@ -101,7 +98,7 @@ else:
             "crawl.pipeline.crawl_control": "CrawlControl",
             "crawl.pipeline.crawl_status": "CrawlStatus span",
             "crawl.pipeline.crawler": "Crawler",
-            "crawl.pipeline.fetch_outcome": "forgotten unfit",
+            "crawl.pipeline.fetch_outcome": "MOVED_BY forgotten unfit",
             "crawl.pipeline.process_stage": "gone_page kept_headers parse_task_of read_page",
             "crawl.pipeline.site_list": "SitePage SiteWait WaitingSite",
             "crawl.politeness.robots": "Robots",
@@ -115,7 +112,7 @@ else:
     )
 
 __all__ = [
-    "MAX_SCOPE_CHARS", "PAGE_LEAF_STATE", "SCOPE_KINDS", "AddressRefused", "AliasEvidence", "BadCoding",
+    "MAX_SCOPE_CHARS", "MOVED_BY", "PAGE_LEAF_STATE", "SCOPE_KINDS", "AddressRefused", "AliasEvidence", "BadCoding",
     "BadHostsFile", "BadUrl", "BandwidthWait", "CrawlConfig", "CrawlControl", "CrawlDecision", "CrawlStatus",
     "Crawler", "Decide", "FamilyMissing", "FetchDeclined", "FetchFailed", "FetchHours", "Fetched", "Fetcher",
     "FindElsewhere", "FindWay", "InlineParsers", "Locate", "MirrorAlias", "MirrorCandidate", "MirrorDetector",
@@ -124,7 +121,7 @@ __all__ = [
     "TokenAnswer", "TokenIssuer", "Trail", "TxtRecords", "UrlSeenTest", "UrlStage", "UrlStatus", "Visit",
     "VisitState", "WaitingSite", "admit_urls", "allowed_depth", "anywhere", "canonical_url", "change_rate",
     "decode_body", "decode_visit", "different_bits", "domain_of", "encode_visit", "forgotten", "gone_page",
-    "hashes_cover", "is_canonical", "kept_headers", "looks_like_html", "nowhere", "open_fetcher", "open_parsers",
+    "hashes_cover", "is_canonical", "kept_headers", "nowhere", "open_fetcher", "open_parsers",
     "parse_task_of", "public_suffixes", "reach", "read_page", "read_request", "refusal_reason", "request_fields",
     "scope_after_redirect", "scope_for", "signature", "span", "unfit", "visit_flaw",
 ]  # fmt: skip

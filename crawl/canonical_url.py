@@ -76,6 +76,17 @@ def find_url(text: str, base: str) -> str | None:
     return _found(text, base)
 
 
+def literal_url(text: str, base: str) -> str | None:
+    """Return the URL that a redirect found at `base` leads to, as its site wrote it but for the fragment: nothing of
+    its path and query is dropped. None where it is nothing that we fetch."""
+    url = find_url(text, base)
+    if url is None:
+        return None
+    _, _, _, *target = ada_url.join_url(base, text).partition("#")[0].split("/", 3)
+    literal = "/".join((*url.split("/", 3)[:3], *target))
+    return literal if len(literal) <= MAX_URL_BYTES else None
+
+
 @lru_cache(_REMEMBERED)
 def _found(text: str, base: str) -> str | None:
     plain = text if text.startswith(("http://", "https://")) else base + text

@@ -45,12 +45,26 @@ class UrlFailed(RemoteError):
         return f"{self.url}: {self.reason}"
 
 
+_ANSWERED = ("protocol", "body", "coding")  # the first word of such reasons
+
+
 class FetchFailed(UrlFailed):
     """No usable response came: the connection, the protocol, the coding or the deadline failed."""
 
+    @property
+    def has_answered(self) -> bool:
+        """Whether the host did answer, though in a way that cannot be read: the page is lost, the host is not down."""
+        return self.reason.partition(":")[0] in _ANSWERED
+
 
 class BodyUnreadable(FetchFailed):
-    """The host answered, but its body is in a coding that cannot be undone: no use in asking again soon."""
+    """The host answered, but with what cannot be read, such as a body in a broken coding, or redirects without end: no
+    use in asking again soon."""
+
+    @property
+    def has_answered(self) -> bool:
+        """True, whatever the reason."""
+        return True
 
 
 class FetchDeclined(FetchFailed):

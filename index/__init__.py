@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from index.query.search_request import SearchRequest
     from index.query.search_rules import NEWEST_RULES, unknown_rules
     from index.results.oracle import SearchOracle
+    from index.results.snippet import shown_text
     from index.shard.local_index import LocalIndex
     from index.shard.messages import Agreement
     from index.shard.question_server import Agree
@@ -46,6 +47,7 @@ else:
             "index.query.search_request": "SearchRequest",
             "index.query.search_rules": "NEWEST_RULES unknown_rules",
             "index.results.oracle": "SearchOracle",
+            "index.results.snippet": "shown_text",
             "index.shard.local_index": "LocalIndex",
             "index.shard.messages": "Agreement",
             "index.shard.question_server": "Agree",
@@ -56,5 +58,5 @@ else:
 __all__ = [
     "FILTERS", "LEAF_STATE", "NEWEST_RULES", "YOUNG_S", "Agree", "Agreement", "CountedDocuments", "DocumentChange",
     "IndexConfig", "LocalIndex", "QueryError", "Reason", "RunningSearch", "SearchOracle", "SearchRequest", "Searcher",
-    "SlotTotals", "Text", "Tracer", "is_remnant", "owners_digest", "unknown_rules", "untraced",
+    "SlotTotals", "Text", "Tracer", "is_remnant", "owners_digest", "shown_text", "unknown_rules", "untraced",
 ]  # fmt: skip

@@ -212,7 +212,7 @@ def test_the_table_of_extras_names_what_is_there() -> None:
 def test_tests_mirror_the_rooms() -> None:
     rooms = {*EXTRAS, *(room for order in ROOMS.values() for room in order)}
     # of whole nodes, of failing machines, of strangers who mean harm, and of what is installed
-    beside = {"sim", "e2e", "lab", "faults", "data", "benchmarks", "attacks", "dht/attacks", "packaging"}
+    beside = {"sim", "e2e", "lab", "faults", "data", "benchmarks", "attacks", "dht/attacks", "crawl/web", "packaging"}
     for path in (ROOT / "tests").rglob("test_*.py"):
         room = path.parent.relative_to(ROOT / "tests").as_posix()
         assert room in rooms | beside | {"."}, f"{path} lies in no room of the house"

@@ -77,6 +77,30 @@ def decode(body: bytes, charset: str) -> str:
     return body.decode(_CODECS.get(charset, charset), "jis-rows" if charset == "euc-jp" else "replace")
 
 
+def encode_query(reference: str, charset: str) -> str:
+    """Percent-encode what is beyond ASCII in the query of a reference, from its bytes in a charset.
+
+    A letter that the charset lacks becomes a character reference (URL Standard, 1.3; of UTF-16 it makes UTF-8)."""
+    if reference.isascii() or charset == "utf-8" or charset.startswith("utf-16"):
+        return reference
+    before, mark, query = reference.partition("?")
+    if not mark or "#" in before:
+        return reference
+    query, sign, fragment = query.partition("#")
+    encoded = _BEYOND_ASCII.sub(lambda found: _percent_encoded(found[0], charset), query)
+    return f"{before}?{encoded}{sign}{fragment}"
+
+
+def _percent_encoded(text: str, charset: str) -> str:
+    try:
+        data = text.encode(_CODECS.get(charset, charset))
+    except UnicodeEncodeError:
+        if len(text) == 1:
+            return f"%26%23{ord(text)}%3B"
+        return "".join(_percent_encoded(each, charset) for each in text)
+    return "".join(chr(byte) if 0x21 <= byte < 0x7F and byte not in b"\"#<>'" else f"%{byte:02X}" for byte in data)
+
+
 def _other_rows(error: UnicodeError) -> tuple[str, int]:
     """Decode the rows of EUC-JP that Windows added (circled digits, units, names) and Python's codec lacks."""
     assert isinstance(error, UnicodeDecodeError)
@@ -92,6 +116,7 @@ def _other_rows(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("jis-rows", _other_rows)
 
 
+_BEYOND_ASCII = re.compile(r"[^\0-\x7f]+")
 PRESCAN_BYTES = 16_384  # browsers look at 1,024 first, and believe what they meet later as well
 _XML = re.compile(rb"""<\?xml\b[^>]*?encoding[\0-\x20]*=[\0-\x20]*(["'])([^"'>]*)\1""")
 _NEXT = re.compile(rb"<(?:(!--)|(meta)[\t\n\f\r /]|/?[a-z][^\t\n\f\r >]*|[!/?])", re.IGNORECASE)

@@ -24,6 +24,9 @@ _DETECT_BYTES = 100  # of Chinese, Japanese and Korean text the detector names 9
 _DETECTED_BYTES = 1_024  # it needs 1.5 us a byte there, so it is asked only where text looks strange
 _LATIN_SHARE = 0.3  # of a Latin text's bytes at most so many are beyond ASCII: Vietnamese has 0.25
 _LOOKED_AT = 1_000  # characters
+_ZERO_SHARE = 64  # in a UTF-16 page every 32nd letter at least is ASCII: spaces and markup
+_UTF_16_TAG = re.compile(rb"(?:[\t\n\r ]\0|\0[\t\n\r ])*(?:(\0)<\0[!-~]|<\0[!-~]\0)")
+_ISO_2022_JP = re.compile(rb"\x1b\$[@B]")  # two bytes a letter from here on
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))
 _KANA = frozenset("のはをにがでたとしいる")
 _USUAL = {  # characters of which any honest text has three
@@ -44,6 +47,8 @@ def decode_text(body: bytes, header_charset: str = "") -> tuple[str, str]:
     for mark, charset in _BOMS:
         if body.startswith(mark):
             return decode(body[len(mark) :], charset), charset
+    if charset := _unmistakable(body):
+        return decode(body, charset), charset
     text = _valid_utf8(body)
     if text and len(body) - len(text) >= _UTF8_BYTES:  # so many are beyond ASCII at least: counting them takes longer
         return text, "utf-8"
@@ -65,9 +70,24 @@ def decode_text(body: bytes, header_charset: str = "") -> tuple[str, str]:
     return decode(body, charset), charset
 
 
+def _unmistakable(body: bytes) -> str:
+    """Return the charset of bytes that no other charset has: zeros in every other place, or the escapes of ISO-2022."""
+    if b"\0" in (start := body[:_LOOKED_AT]):
+        evens, odds = start[::2].count(0), start[1::2].count(0)
+        if tag := _UTF_16_TAG.match(start):
+            return "utf-16-be" if tag[1] else "utf-16-le"
+        if max(evens, odds) * _ZERO_SHARE >= len(start) and min(evens, odds) * 8 <= max(evens, odds):
+            return "utf-16-be" if evens > odds else "utf-16-le"
+    if b"\x1b" in body and _ISO_2022_JP.search(body) and "\ufffd" not in decode(body, "iso-2022-jp"):
+        return "iso-2022-jp"
+    return ""
+
+
 def _claims(body: bytes, header_charset: str) -> Iterator[str]:
     """Yield the charsets to try, the most believable first."""
     header = known_charset(header_charset)
+    if header.startswith("utf-16") and b"\0" not in body[:_LOOKED_AT]:
+        header = ""
     if header and header != "windows-1252":
         yield header
     page = declared_charset(body)

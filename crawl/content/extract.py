@@ -4,7 +4,7 @@ Pure: bytes in, values out; runs in parser processes. Navigation stays, apart fr
 """
 
 from codecs import BOM_UTF8
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -17,10 +17,15 @@ from crawl.content.extract_pdf import FEW_PAGES, MAX_PAGES, read_pdf
 from crawl.content.feeds import feeds_of
 from crawl.content.fingerprint import fingerprint, signature
 from crawl.content.language import guess_language
+from crawl.content.linked_data import linked_dates
 from crawl.content.page import Link, ParseResult, ParseTask
 from crawl.content.raw_html import BREAK, MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, RawHtml
+from crawl.content.refresh import MOVES_WITHIN_S, parse_refresh
+from crawl.content.rendering import join_hyphens
 from crawl.content.robots_directives import is_unendorsed, meta_directives
+from crawl.content.xhtml import XHTML_TYPE, html_of
 from crawl.fetch.response import HTML_TYPES, PDF_TYPE
+from dht import site_of
 
 MAX_TITLE_CHARS = 512
 MAX_DESCRIPTION_CHARS = 500
@@ -33,17 +38,19 @@ def extract(task: ParseTask) -> ParseResult:
     text, charset = decode_text(task.body, task.header_charset)
     if task.media_type not in HTML_TYPES:
         return _plain(task, text, charset)
+    as_html = html_of(text) if task.media_type == XHTML_TYPE else None
+    text = text if as_html is None else as_html
     if task.engine == "lxml":
         from crawl.content.extract_lxml import read_lxml  # 1 MB, for one page in thousands
 
         return _parsed(task, read_lxml(text, task.max_links), charset)
-    is_utf8 = charset == "utf-8" and "\ufffd" not in text and not task.body.startswith(BOM_UTF8)
+    is_utf8 = charset == "utf-8" and as_html is None and "\ufffd" not in text and not task.body.startswith(BOM_UTF8)
     return _parsed(task, read_lexbor(task.body if is_utf8 else text, task.max_links), charset)
 
 
 def _plain(task: ParseTask, text: str, charset: str) -> ParseResult:
     """Read a text/plain page; its first line is the best title that it has."""
-    lines = _lines(text.split("\n"), task.max_text_chars)
+    lines = _lines(join_hyphens(text).split("\n"), task.max_text_chars)
     return _without_markup(charset, lines.partition("\n")[0][:MAX_TITLE_CHARS], lines)
 
 
@@ -51,7 +58,7 @@ def _pdf(task: ParseTask) -> ParseResult:
     """Read a PDF file; its first line is the best title where it has none."""
     max_pages = MAX_PAGES if task.engine == "lexbor" else FEW_PAGES
     reading, published_at, modified_at = read_pdf(task.body, task.max_text_chars, max_pages)
-    text = _lines(reading.text.split(BREAK), task.max_text_chars)
+    text = _lines(join_hyphens(reading.text.replace(BREAK, "\n")).split("\n"), task.max_text_chars)
     page = _without_markup("", " ".join(reading.title.split()) or text.partition("\n")[0], text)
     return replace(page, published_at=published_at, modified_at=modified_at)
 
@@ -63,11 +70,15 @@ def _without_markup(charset: str, title: str, text: str) -> ParseResult:
 
 def _parsed(task: ParseTask, reading: RawHtml, charset: str) -> ParseResult:
     """Judge what an engine found: bounds, canonical URLs, directives for robots."""
+    if charset != "utf-8":
+        reading.encode_queries(charset)
     texts = read_texts(reading.text, task.max_text_chars)
-    title = " ".join(reading.title.split())[:MAX_TITLE_CHARS]
+    title = _title(reading)
     base = (find_url(reading.base, task.url) if reading.base else None) or task.url
-    published_at, modified_at = find_dates(reading.linked_data, (*reading.metas, *reading.times))
+    published_at, modified_at = find_dates((*linked_dates(reading.linked_data), *reading.metas, *reading.times))
     canonical = find_url(reading.canonical, base) if reading.canonical else None
+    has_text = bool(texts.main or texts.boilerplate) and not reading.shows_all
+    moved_to = _refresh(reading, base, task.url, has_text=has_text) if reading.refreshes else ""
     return ParseResult(
         charset=charset,
         language=guess_language(reading.language, texts.main),
@@ -75,7 +86,7 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str) -> ParseResult:
         headings=tuple(h for h in (" ".join(raw.split())[:MAX_HEADING_CHARS] for raw in reading.headings) if h),
         text=texts.main,
         boilerplate=texts.boilerplate,
-        links=_links(reading.links, base, task),
+        links=_links((*_frames(reading.frames, base, task.url), *reading.links), reading.names, base, task),
         directives=meta_directives(reading.metas, task.agent),
         fingerprint=fingerprint(title, f"{texts.main}\n{texts.boilerplate}", texts.steady),
         signature=signature(texts.main),
@@ -84,7 +95,35 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str) -> ParseResult:
         modified_at=modified_at,
         canonical=canonical if canonical and canonical != task.url else "",
         feeds=feeds_of(reading.alternates, base),
+        moved_to=moved_to,
     )
+
+
+def _refresh(reading: RawHtml, base: str, url: str, *, has_text: bool) -> str:
+    """Return where the first refresh for all readers moves them at once, "" where none does. One that waits becomes a
+    link, and so does one for readers without scripts, where there is nothing else to read."""
+    said = [(parse_refresh(content), is_fallback) for content, is_fallback in reading.refreshes]
+    first = [found for found, is_fallback in said if found and not is_fallback][:1]
+    fallbacks = [found for found, is_fallback in said if found and is_fallback and not has_text]
+    if first and first[0][0] <= MOVES_WITHIN_S and first[0][1]:
+        target = find_url(first[0][1], base)
+        if target is not None and target != url:
+            return target
+    reading.links[:0] = [(reference, "", "") for _, reference in (*first, *fallbacks) if reference]
+    return ""
+
+
+def _title(reading: RawHtml) -> str:
+    """Return the title of the document, else what it calls itself elsewhere, else its first heading."""
+    titles = (reading.title, *(text for name, text in reading.metas if name == "og:title"), reading.first_heading)
+    return next((title for raw in titles if (title := " ".join(raw.split())[:MAX_TITLE_CHARS])), "")
+
+
+def _frames(found: list[tuple[str, str]], base: str, own: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the pages of the same site that are shown inside this one, as links; of others they are advertisements."""
+    for reference, title in found:
+        if (url := find_url(reference, base)) and site_of(url) == site_of(own):
+            yield url, title, ""
 
 
 def _description(metas: list[tuple[str, str]]) -> str:
@@ -94,7 +133,9 @@ def _description(metas: list[tuple[str, str]]) -> str:
     return " ".join(text.split())[:MAX_DESCRIPTION_CHARS]
 
 
-def _links(found: Iterable[tuple[str, str, str]], base: str, task: ParseTask) -> tuple[Link, ...]:
+def _links(
+    found: Iterable[tuple[str, str, str]], names: Mapping[str, str], base: str, task: ParseTask
+) -> tuple[Link, ...]:
     """List each target once, in order, with the first anchor text that is not empty; followed if any link may be."""
     links: dict[str, Link] = {}
     urls: dict[str, str | None] = {}  # by reference: one in three stands twice, or differs by its fragment
@@ -113,6 +154,10 @@ def _links(found: Iterable[tuple[str, str, str]], base: str, task: ParseTask) ->
         elif not known.anchor or known.nofollow:
             anchor = known.anchor or " ".join(raw.split())[:MAX_ANCHOR_CHARS]
             links[url] = Link(url, anchor, known.nofollow and is_unendorsed(rel))
+    for reference, name in names.items():  # what images say counts less than words
+        url = urls.get(reference.partition("#")[0])
+        if url is not None and url in links and not links[url].anchor:
+            links[url] = Link(url, " ".join(name.split())[:MAX_ANCHOR_CHARS], links[url].nofollow)
     return tuple(links.values())
 
 

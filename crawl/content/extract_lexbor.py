@@ -4,121 +4,341 @@ Pure: text in, values out. Blocks become lines, so that words do not run togethe
 does not cut words apart. Scripts, styles and hidden templates are dropped.
 """
 
+from collections.abc import Iterator
 from itertools import chain, islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from crawl.content.dates import Placed, place_of, time_name, times_of_head
+from crawl.content.linked_data import is_linked_data
 from crawl.content.raw_html import (
-    BLOCKS,
     BOILERPLATE,
     BREAK,
     CLOSE,
-    HIDDEN,
     LINK,
     MAX_ANCHOR_CHARS,
     MAX_HEADING_CHARS,
     MAX_HEADINGS,
     MAX_LINKED_CHARS,
+    MAX_METAS,
+    MAX_REFRESHES,
+    MAX_SCRIPTS,
+    MAX_TIMES,
     OPEN,
+    OPENLY,
+    SECRET,
     RawHtml,
-    time_of,
+    has_words,
+    without_marks,
+)
+from crawl.content.rendering import (
+    BLOCKS,
+    BOXES,
+    FORMULA_SOURCES,
+    FRAMES,
+    HEADINGS,
+    HIDDEN,
+    REPLACED,
+    SNIPPETLESS,
+    ends_line,
+    is_hidden,
+    is_shadow_root,
+    join_hyphens,
+    places,
+    telling_attributes,
 )
 
-LINKED_DATA_TYPE = "application/ld+json"
-_MAX_METAS, _MAX_TIMES, _MAX_SCRIPTS = 200, 20, 10  # of each page
 _KIND_OF: dict[str, str] = {  # what the elements of a page are read for; all others are "inline"
-    **dict.fromkeys((*BLOCKS, "html", "head", "body", "frameset"), "block"),
-    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading"),
+    **dict.fromkeys(BLOCKS, "block"),
+    **dict.fromkeys(HEADINGS, "heading"),
     **dict.fromkeys(BOILERPLATE, "boilerplate"),
     **dict.fromkeys(HIDDEN, "hidden"),
+    **dict.fromkeys(BOXES, "box"),
+    **dict.fromkeys(REPLACED, "replaced"),
+    **dict.fromkeys(FRAMES, "frame"),
     **dict.fromkeys(("a", "area"), "link"),
-    **{tag: tag for tag in ("title", "base", "meta", "script", "time")},
+    **{
+        tag: tag for tag in ("title", "base", "meta", "script", "time", "template", "dialog", "noscript", "math", "pre")
+    },
+    "svg": "svg",
     "link": "named",
+    "head": "block",
 }
 _KINDS = ("inline", *dict.fromkeys(_KIND_OF.values()))
 _new_element = LexborHTMLParser("").create_node
-_KIND_OF_ID = {_new_element(tag).tag_id: kind for tag, kind in _KIND_OF.items()}  # lexbor's numbers of them
-_INLINE = ("inline", "link", "title", "base", "meta", "time", "named")  # kinds that end no line of text
-_LINK = LINK.encode()
+_NUMBER_OF_ID = {_new_element(tag).tag_id: _KINDS.index(kind) for tag, kind in _KIND_OF.items()}  # by lexbor's numbers
+_INLINE = ("inline", "box", "base", "meta", "time", "named", "math")  # kinds that end no line of text
+_LINK, _BREAK = LINK.encode(), BREAK.encode()
 _OPEN, _CLOSE = (BREAK + OPEN).encode(), (BREAK + CLOSE).encode()
 _WITHOUT_EVENTS = 1  # lexbor: no mutation callbacks
+_BLANK = f" \t\n\f\r{BREAK}"
+_HYPHENS = ("-\n", "\u2010\n", "\u00ad\n")
+_MAX_NAMED = 100  # elements in a link
+_SOURCES, _HEADINGS = ",".join(FORMULA_SOURCES), ",".join(HEADINGS)
+_MAX_DEPTH = 8  # of shadow roots within shadow roots
+
+Kinds = dict[str, list[LexborNode]]
 
 
-def read_lexbor(html: str | bytes, max_links: int) -> RawHtml:
-    """The findings of lexbor in a text, or in its UTF-8, before any judgement. One walk sorts the elements: a query
-    for each
-    kind costs as much."""
+def read_lexbor(html: str | bytes, max_links: int, *, shows_all: bool = False) -> RawHtml:
+    """The findings of lexbor in a text, or in its UTF-8, before any judgement. One walk sorts the elements: a query for
+    each kind costs as much. `shows_all`: what attributes or `noscript` hide is read, too."""
     tree = LexborHTMLParser(html, options=_WITHOUT_EVENTS)
     if tree.root is None:
         return RawHtml()
-    kinds: dict[str, list[LexborNode]] = {kind: [] for kind in _KINDS}
-    places, inline = {tag_id: kinds[kind] for tag_id, kind in _KIND_OF_ID.items()}, kinds["inline"]
-    for node in tree.root.traverse():
-        places.get(node.tag_id, inline).append(node)
+    kinds = _sorted(tree.root)
+    if any(is_shadow_root(node.attributes) for node in kinds["template"]):
+        _open_shadow_roots(tree.root)
+        kinds = _sorted(tree.root)
     root = tree.root.attributes
     reading = RawHtml(
-        title=kinds["title"][0].text() if kinds["title"] else "",
+        title=next((node.text() for node in kinds["title"] if not kinds["svg"] or not _is_inside(node, "svg")), ""),
         language=root.get("lang") or root.get("xml:lang") or "",
-        metas=_metas(kinds["meta"]),
+        shows_all=shows_all,
         linked_data=_linked_data(kinds["script"]),
-        headings=[node.text_lexbor()[: 2 * MAX_HEADING_CHARS] for node in kinds["heading"][:MAX_HEADINGS]],
     )
+    _read_metas(reading, kinds["meta"])
     _read_head(reading, kinds)
-    worded = _read_links(reading, kinds["link"], 2 * max_links)
-    _flatten(kinds, worded)  # last: it rearranges the tree
+    if kinds["time"]:
+        reading.times = _times(tree.root)
+    source = html if isinstance(html, bytes) else html.encode("utf-8", "replace")
+    has_more = _take_out(tree, kinds, source, shows_all=shows_all)
+    in_pieces = _read_links(reading, kinds["link"], 2 * max_links)
+    _flatten(kinds)
+    for number, node in in_pieces:
+        node.merge_text_nodes()
+        href, _, rel = reading.links[number]
+        reading.links[number] = href, _line(node)[: 2 * MAX_ANCHOR_CHARS], rel
+    for node in kinds["link"]:
+        node.unwrap(delete_empty=True)
     tree.merge_text_nodes()
+    for node in kinds["pre"]:
+        _join_lines(node)
+    reading.headings = [_line(node)[: 2 * MAX_HEADING_CHARS] for node in kinds["heading"][:MAX_HEADINGS]]
+    if not reading.title.strip():
+        reading.first_heading = next((_line(node) for node in kinds["heading"] if node.tag == "h1"), "")
     reading.text = tree.body.text(separator=BREAK, skip_empty=True) if tree.body is not None else ""
+    if has_more and not has_words(reading.text):
+        return read_lexbor(html, max_links, shows_all=True)
     return reading
 
 
-def _read_head(reading: RawHtml, kinds: dict[str, list[LexborNode]]) -> None:
-    """Note in `reading` the base of links, other forms of the page, and times, which single elements name."""
+def _sorted(root: LexborNode) -> Kinds:
+    lists: list[list[LexborNode]] = [[] for _ in _KINDS]
+    adders, number_of = [each.append for each in lists], _NUMBER_OF_ID.get
+    for node in root.traverse():
+        adders[number_of(node.tag_id, 0)](node)
+    return dict(zip(_KINDS, lists, strict=True))
+
+
+def _open_shadow_roots(node: LexborNode, depth: int = 0) -> None:
+    """Put what shadow roots show into their places."""
+    for fragment in node.template_fragments():
+        template = fragment.parent
+        if template is None or not is_shadow_root(template.attributes):
+            continue
+        if depth < _MAX_DEPTH:
+            _open_shadow_roots(fragment, depth + 1)
+        for child in list(fragment.iter(include_text=True)):
+            template.insert_before(child)
+        template.decompose(recursive=False)
+
+
+def _read_head(reading: RawHtml, kinds: Kinds) -> None:
+    """Note in `reading` the base of links, pages beside this one and in it, and times, which single elements name."""
     bases = (node.attributes for node in kinds["base"])
     reading.base = next((values["href"] or "" for values in bases if "href" in values), None)
     for node in kinds["named"]:
         reading.take_link_element(node.attributes)
-    times = [values for node in kinds["time"] if "datetime" in (values := node.attributes)][:_MAX_TIMES]
-    reading.times = [time_of(values.get("itemprop") or "", values["datetime"] or "") for values in times]
+    for node in kinds["frame"]:
+        reading.take_frame(node.attributes)
 
 
-def _read_links(reading: RawHtml, nodes: list[LexborNode], most: int) -> list[LexborNode]:
-    """Read at most so many links, each its reference, text and relations; return those that have a text."""
-    worded = []
-    for node in nodes:
-        if "href" not in (values := node.attributes):
-            continue
-        if len(reading.links) >= most:
-            break
-        text = node.text_lexbor()
-        reading.links.append((values["href"] or "", text[: 2 * MAX_ANCHOR_CHARS], values.get("rel") or ""))
-        if text:
-            worded.append(node)
-    return worded
+def _take_out(tree: LexborHTMLParser, kinds: Kinds, source: bytes, *, shows_all: bool) -> bool:
+    """Take out what makes no box. Return whether words may have gone that nobody sees."""
+    names = telling_attributes(source, has_buttons=bool(kinds["box"]))
+    told = tree.css(",".join(f"[{name}]" for name in names)) if names else []
+    _read_drawings(kinds)
+    hidden = []
+    if not shows_all:
+        hidden = [*kinds["noscript"], *filter(_is_hidden, chain(told, kinds["dialog"]))]
+    for node in hidden:
+        _conceal(node, kinds)
+    sources = (source for node in kinds["math"] for source in node.css(_SOURCES))
+    for node in chain(kinds["script"], kinds["hidden"], kinds["template"], hidden, sources):
+        node.decompose(recursive=False)  # taken out, not freed: nodes inside it may be in the lists, too
+    for node in told:
+        _mark(node)
+    return bool(hidden)
 
 
-def _flatten(kinds: dict[str, list[LexborNode]], links: list[LexborNode]) -> None:
+def _flatten(kinds: Kinds) -> None:
     """Leave in the body the text that people see, with the marks of crawl/content/boilerplate.py, and only those
-    elements that end a line. Texts that become neighbours are one piece. Outer elements go before inner ones, so each
-    text is moved once."""
-    for node in links:
-        node.insert_before(_LINK)
-        node.insert_child(_LINK)
+    elements that end a line. A box within a line has spaces around it. Texts that become neighbours are one piece.
+    Outer elements go before inner ones, so each text is moved once."""
     for node in kinds["boilerplate"]:
         node.insert_before(_OPEN)
         node.insert_child(_CLOSE)
-    for node in chain(kinds["script"], kinds["hidden"]):
-        node.decompose(recursive=False)  # taken out, not freed: nodes inside it may be in the lists, too
+    for node in kinds["box"]:
+        node.insert_before(" ")
+        node.insert_after(" ")
+    for node in chain(kinds["frame"], kinds["replaced"], kinds["svg"]):
+        node.replace_with(" ")
     for node in chain.from_iterable(map(kinds.__getitem__, _INLINE)):
         node.unwrap(delete_empty=True)
 
 
-def _metas(nodes: list[LexborNode]) -> list[tuple[str, str]]:
-    all_ = (node.attributes for node in nodes)
-    found = islice((v for v in all_ if "name" in v or "property" in v or "itemprop" in v), _MAX_METAS)
+def _is_hidden(node: LexborNode) -> bool:
+    return is_hidden(node.tag or "", node.attributes)
+
+
+def _conceal(node: LexborNode, kinds: Kinds) -> None:
+    """Forget the headings of what nobody sees; its links stay, each with its text."""
+    concealed = {heading.mem_id for heading in node.css(_HEADINGS)}
+    if concealed:
+        kinds["heading"] = [each for each in kinds["heading"] if each.mem_id not in concealed]
+    node.merge_text_nodes()
+
+
+def _mark(node: LexborNode) -> None:
+    """Note in the text what the attributes of an element ask for: a line of its own, or not to be in a snippet."""
+    attributes = node.attributes
+    if ends_line(attributes):
+        node.insert_before(_BREAK)
+        node.insert_child(_BREAK)
+    if "data-nosnippet" not in attributes or node.tag not in SNIPPETLESS:
+        return
+    for text in [each for each in node.traverse(include_text=True) if each.is_text_node]:
+        words = text.text_content or ""
+        if words.strip() and SECRET not in words:
+            text.replace_with(f"{SECRET}{words}{OPENLY}")
+
+
+def _read_links(reading: RawHtml, nodes: list[LexborNode], most: int) -> list[tuple[int, LexborNode]]:
+    """Read at most so many links, each its reference, text and relations, and mark those that have a text. Return those
+    whose text is in pieces, with their numbers."""
+    most += len(reading.links)
+    in_pieces = []
+    for node in nodes:
+        values = node.attributes
+        name = "href" if "href" in values else "xlink:href"
+        if name not in values or len(reading.links) >= most:
+            continue
+        text = _text_of(node)
+        if not text.strip(_BLANK):
+            href = values[name] or ""
+            anchor, text = "", "" if href.startswith("#") else _name_of(node, values)
+            reading.take_name(href, text)
+            if text and node.tag == "a":
+                node.insert_child(f" {text} ")  # an image is a box
+        else:
+            if BREAK in text:
+                in_pieces.append((len(reading.links), node))
+            anchor = text[: 2 * MAX_ANCHOR_CHARS]
+            anchor = without_marks(anchor) if SECRET in anchor else anchor
+        reading.links.append((values[name] or "", anchor, values.get("rel") or ""))
+        if text:
+            node.insert_before(_LINK)
+            node.insert_child(_LINK)
+    return in_pieces
+
+
+def _text_of(node: LexborNode) -> str:
+    """Return the text of a link, BREAK between its pieces; most have one, and to join pieces takes twice as long."""
+    only = node.first_child
+    if only is not None and only.is_text_node and only.next is None:
+        return only.text_content or ""
+    return node.text(separator=BREAK)
+
+
+def _name_of(node: LexborNode, values: dict[str, str | None]) -> str:
+    """Return what stands for the words of a link that has none: the text of its images, or else its label."""
+    inner = [each.attributes for each in islice(node.traverse(), 1, _MAX_NAMED)]
+    found = " ".join(filter(None, ((each.get("alt") or "").strip() for each in inner)))
+    labels = (each.get(name) for name in ("aria-label", "title") for each in inner)
+    own = (values.get(name) for name in ("alt", "aria-label", "title"))
+    return found or next((text for text in chain(own, labels) if text and text.strip()), "")
+
+
+def _read_drawings(kinds: Kinds) -> None:
+    """Put what drawings write onto lines of their own, and give elements that have a title inside it as `alt`."""
+    for node in kinds["title"]:
+        if kinds["svg"] and node.parent is not None and _is_inside(node, "svg"):
+            node.parent.attrs["alt"] = node.text()
+        node.decompose(recursive=False)
+    for node in kinds["svg"]:
+        written = node.css("text") if has_words(node.text_lexbor()) else ()
+        if written:
+            lines = (each.text(separator=" ") for each in written)
+            node.insert_before(f"{BREAK}{BREAK.join(lines)}{BREAK}")
+            node.decompose(recursive=False)
+
+
+def _join_lines(node: LexborNode) -> None:
+    """Join what hyphens part at the ends of lines in text that is shown as it is written."""
+    words = node.text_lexbor()
+    if not any(words[at - 1 : at].isalpha() for hyphen in _HYPHENS for at in places(words, hyphen)):
+        return  # much faster than to look for words
+    for text in [each for each in node.traverse(include_text=True) if each.is_text_node]:
+        words = text.text_content or ""
+        if (joined := join_hyphens(words)) != words:
+            text.replace_with(joined)
+
+
+def _line(node: LexborNode) -> str:
+    """Return the text of a heading, its lines as one."""
+    text = node.text(separator=" ").replace(LINK, "")
+    return without_marks(text) if BREAK in text or SECRET in text else text
+
+
+def _is_inside(node: LexborNode, tag: str) -> bool:
+    parents = _parents(node)
+    return any(parent.tag == tag for parent in parents)
+
+
+def _parents(node: LexborNode) -> Iterator[LexborNode]:
+    parent = node.parent
+    while parent is not None and parent.is_element_node:
+        yield parent
+        parent = parent.parent
+
+
+def _times(root: LexborNode) -> list[tuple[str, str]]:
+    """Return the times that stand in the head of the article; a second walk, of pages that have time elements."""
+    headings: list[Placed] = []
+    times: list[Placed] = []
+    chars = 0
+    for node in root.traverse(include_text=True):
+        tag = node.tag
+        if node.is_text_node:
+            chars += len((node.text_content or "").strip())
+        elif tag in HEADINGS and len(headings) < MAX_HEADINGS:
+            headings.append(_placed(node, chars, tag, ""))
+        elif tag == "time" and len(times) < MAX_TIMES:
+            values = node.attributes
+            name = time_name(values.get("itemprop") or "", values.get("class") or "", is_pubdate="pubdate" in values)
+            times.append(_placed(node, chars, name, values.get("datetime") or node.text()))
+    return times_of_head(headings, times)
+
+
+def _placed(node: LexborNode, at: int, name: str, text: str) -> Placed:
+    parents = list(_parents(node))
+    articles = [parent.mem_id for parent in parents if parent.tag == "article"]
+    return place_of([(parent.tag or "", parent.attributes) for parent in parents], articles, at, name, text)
+
+
+def _read_metas(reading: RawHtml, nodes: list[LexborNode]) -> None:
+    all_ = [node.attributes for node in nodes]
+    found = islice((v for v in all_ if "name" in v or "property" in v or "itemprop" in v), MAX_METAS)
     names = ("name", "property", "itemprop")
-    return [(next(filter(None, map(v.get, names)), "").lower(), v.get("content") or "") for v in found]
+    reading.metas = [(next(filter(None, map(v.get, names)), "").lower(), v.get("content") or "") for v in found]
+    for node, v in zip(nodes, all_, strict=True):
+        if "http-equiv" in v and (v["http-equiv"] or "").strip().lower() == "refresh":
+            outer = {parent.tag for parent in _parents(node)}
+            if "template" not in outer and len(reading.refreshes) < MAX_REFRESHES:
+                reading.refreshes.append((v.get("content") or "", "noscript" in outer))
 
 
-def _linked_data(scripts: list[LexborNode]) -> str:
-    found = [node for node in scripts if node.attributes.get("type") == LINKED_DATA_TYPE][:_MAX_SCRIPTS]
-    return "".join(node.text() for node in found)[:MAX_LINKED_CHARS]
+def _linked_data(scripts: list[LexborNode]) -> list[str]:
+    found = islice((node for node in scripts if is_linked_data(node.attributes.get("type"))), MAX_SCRIPTS)
+    return [node.text()[:MAX_LINKED_CHARS] for node in found]

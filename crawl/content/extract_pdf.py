@@ -9,6 +9,8 @@ process never needs it.
 from __future__ import annotations
 
 import logging
+import re
+from datetime import UTC, datetime
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,12 @@ MAX_PAGES = 50  # of one file, 20 ms each; what is longer is a book, found by it
 FEW_PAGES = 5  # where so many stalled or broke the parser
 MAX_STREAM_BYTES = 16_777_216  # one unpacked stream; page contents have a hundredth of it
 _MAX_WORK = 200_000  # operators in a page's content; a full page of text has 5,000
+_NO_TITLE = re.compile(  # names of files and of programs, which word processors put there
+    r"(?:Microsoft (?:Word|PowerPoint|Excel) - |Slide \d|PowerPoint[ -]Pr|untitled|unbenannt|sans titre).*"
+    r"|(?:[a-z]:[\\/]|file:).*|.*\.(?:ai|cdr|docx?|dvi|eps|fm|html?|indd|odt|pdf|pptx?|ps|pub|qxd|rtf|tex|tmp|txt|wpd"
+    r"|xlsx?)|\W*",
+    re.IGNORECASE,
+)
 _BROKEN = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
 
 
@@ -81,7 +89,8 @@ def _title(reader: PdfReader) -> str:
         title = reader.metadata.title if reader.metadata else ""
     except (PyPdfError, *_BROKEN):
         return ""
-    return _whole(str(title or ""))
+    title = _whole(str(title or "")).strip()
+    return "" if _NO_TITLE.fullmatch(title) else title
 
 
 def _dates(reader: PdfReader) -> tuple[float, float]:
@@ -90,8 +99,13 @@ def _dates(reader: PdfReader) -> tuple[float, float]:
 
     try:
         info = reader.metadata
-        found = [at.timestamp() if at else 0.0 for at in (info.creation_date, info.modification_date)] if info else []
+        found = [_instant(at) if at else 0.0 for at in (info.creation_date, info.modification_date)] if info else []
     except (PyPdfError, *_BROKEN):
         found = []
     made, changed = (*(at if EARLIEST <= at <= LATEST else 0.0 for at in found), 0.0, 0.0)[:2]
     return made, changed
+
+
+def _instant(at: datetime) -> float:
+    """Return Unix seconds; a file that names no zone says nothing of it (ISO 32000-2, 7.9.4), so it is UTC."""
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()

@@ -4,31 +4,36 @@ its vocabulary.
 Pure: values.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-BLOCKS = (  # elements that begin and end a line of text
-    *("address", "article", "aside", "blockquote", "br", "caption", "dd", "details", "div", "dl", "dt", "fieldset"),
-    *("figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main"),
-    *("nav", "ol", "option", "p", "pre", "section", "summary", "table", "td", "th", "tr", "ul"),
-)
+from crawl.content.charsets import encode_query
+from crawl.fetch.response import READ_TYPES
+
 BREAK = "\0"  # ends a line of text, which a line feed in the source does not; no parser leaves it in a text
 OPEN, CLOSE = "\1", "\2"  # around what the page itself calls boilerplate
 LINK = "\3"  # before and after the text of a link
+SECRET, OPENLY = "\ufdd0", "\ufdd1"  # around what no snippet may show; they stay in the text (PROTOCOL.md, Records)
 BOILERPLATE = ("nav", "header", "footer", "aside")  # the same on many pages, and not what a page is about
-HIDDEN = ("script", "style", "noscript", "template", "svg", "iframe", "object", "select")  # not read by people
 MAX_HEADINGS = 200
 MAX_HEADING_CHARS = 300
 MAX_ANCHOR_CHARS = 200
 MAX_ALTERNATES = 50  # link elements that name another form of the page: translations, feeds
-MAX_LINKED_CHARS = 65_536  # of JSON-LD that is searched
+MAX_LINKED_CHARS = 65_536  # of JSON-LD that is read
+MAX_METAS, MAX_REFRESHES, MAX_TIMES, MAX_SCRIPTS = 200, 8, 20, 10  # of each page
+MAX_FRAMES, MAX_NAMES = 20, 200
+_BESIDE = frozenset(("next", "prev", "previous", "first", "last", "start", "up", "contents", "index"))  # HTML 4, 6.12
+
+_OF_WORD = re.compile(f"[^\\s{BREAK}{OPEN}{CLOSE}{LINK}{SECRET}{OPENLY}]")
 
 
 @dataclass(slots=True)
 class RawHtml:
     """One page as an engine sees it; nothing is canonical or bounded in length yet, lists are bounded in count."""
 
-    title: str = ""
+    title: str = ""  # of the document's own title element
+    first_heading: str = ""  # of level 1
     text: str = ""  # lines end in BREAK, boilerplate and links stand between marks
     base: str | None = None  # of the first base element that has one
     language: str = ""
@@ -37,21 +42,56 @@ class RawHtml:
     metas: list[tuple[str, str]] = field(default_factory=list)  # (lower-case name, content)
     times: list[tuple[str, str]] = field(default_factory=list)  # (as in dates.py, text)
     alternates: list[tuple[str, str]] = field(default_factory=list)  # (media type, href)
-    linked_data: str = ""  # JSON-LD
+    linked_data: list[str] = field(default_factory=list)  # pieces of JSON-LD
     links: list[tuple[str, str, str]] = field(default_factory=list)  # (href, anchor text, rel)
+    refreshes: list[tuple[str, bool]] = field(default_factory=list)  # (content, whether it stands in noscript)
+    shows_all: bool = False  # its text is of what is hidden or for readers without scripts: there is no other
+    names: dict[str, str] = field(default_factory=dict)  # of targets (href) of links without words: of their images
+    frames: list[tuple[str, str]] = field(default_factory=list)  # (address, title) of pages that are shown inside it
 
     def take_link_element(self, attributes: Mapping[str, str | None]) -> None:
-        """Note the other form of the page that a link element names: the canonical one, or an alternate."""
+        """Note what a link element names: the canonical form of the page, another form, or a page beside it."""
         if "href" not in attributes:
             return
         rels, href = (attributes.get("rel") or "").lower().split(), attributes["href"] or ""
         if "canonical" in rels and self.canonical is None:
             self.canonical = href
-        if "alternate" in rels and "type" in attributes and len(self.alternates) < MAX_ALTERNATES:
+        if len(self.alternates) + len(self.links) >= MAX_ALTERNATES:
+            return
+        if "alternate" in rels and "type" in attributes:
             self.alternates.append((attributes["type"] or "", href))
+        if not _BESIDE.isdisjoint(rels) or ("alternate" in rels and "hreflang" in attributes):
+            self.links.append((href, attributes.get("title") or "", " ".join(rels)))
+
+    def take_name(self, href: str, name: str) -> None:
+        """Note what stands for the words of a link that has none."""
+        if name and len(self.names) < MAX_NAMES:
+            self.names.setdefault(href, name[: 2 * MAX_ANCHOR_CHARS])
+
+    def take_frame(self, attributes: Mapping[str, str | None]) -> None:
+        """Note the page that an element of `rendering.FRAMES` shows; an `object` or `embed` may show something else."""
+        href = attributes.get("src") or attributes.get("data")
+        media_type = (attributes.get("type") or "").partition(";")[0].strip().lower()
+        if href and len(self.frames) < MAX_FRAMES and (not media_type or media_type in READ_TYPES):
+            self.frames.append((href, attributes.get("title") or ""))
+
+    def encode_queries(self, charset: str) -> None:
+        """Write the queries of all addresses in the charset of the page, as URL Standard, 4.4 has it."""
+        self.links = [(encode_query(href, charset), text, rel) for href, text, rel in self.links]
+        self.names = {encode_query(href, charset): name for href, name in self.names.items()}
+        self.frames = [(encode_query(href, charset), title) for href, title in self.frames]
+        self.alternates = [(media_type, encode_query(href, charset)) for media_type, href in self.alternates]
+        self.canonical = encode_query(self.canonical, charset) if self.canonical else None
 
 
-def time_of(itemprop: str, text: str) -> tuple[str, str]:
-    """Make an entry for `times`: what a time element is of, and what it says."""
-    name = itemprop.lower()
-    return (name if name in ("datepublished", "datemodified") else "time"), text
+def has_words(marked: str) -> bool:
+    """Tell whether a marked text has anything but marks and white space."""
+    return _OF_WORD.search(marked) is not None
+
+
+def without_marks(text: str) -> str:
+    """Return the text of a heading or a link without the marks in it, its lines as one."""
+    for mark in (LINK, OPEN, CLOSE, SECRET, OPENLY):
+        if mark in text:
+            text = text.replace(mark, "")
+    return text.replace(BREAK, " ")

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, time
 
 from crawl.canonical_url import find_url
 from crawl.content.dates import find_date
-from crawl.content.feeds import ROOTS, FeedEntries, read_feed, read_json_feed
+from crawl.content.feeds import ROOTS, FeedEntries, count_entries, read_feed, read_json_feed
 from crawl.content.xml_events import Enough, EntryReader, read_xml
 from dht import site_of
 
@@ -77,7 +77,7 @@ def parse_sitemap(body: bytes, url: str, limit: int) -> Sitemap:
     lastmods: list[str] = []
     if start == b"<" or body.startswith((b"\xfe\xff", b"\xff\xfe")) or _MARKUP.search(body, 0, _JUNK_BYTES):
         reader = read_xml(body, lambda: _SitemapReader(limit))
-        if reader.is_feed:
+        if reader.is_feed or not (reader.pages or reader.sitemaps or not count_entries(body)):
             return _feed(read_feed(body, limit), url)
         pages, sitemaps, lastmods = reader.pages, reader.sitemaps, reader.lastmods
     else:

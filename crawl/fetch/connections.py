@@ -11,14 +11,18 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import Any, cast
 from weakref import WeakSet
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
+from aiohttp.http import HttpResponseParser
 from yarl import URL
 
 from crawl.config import CrawlConfig
+from crawl.fetch.head_parser import TolerantParser
+from crawl.fetch.odd_head import MAX_HEAD_LINES
 from crawl.fetch.sent_request import request_target
 from dht import split_url
 
@@ -42,6 +46,16 @@ class Response:
     address: str
     sent: bytes
     _connection: Connection
+    _parser: TolerantParser
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the body, as far as it was read, breaks off: the site closed the connection before its end."""
+        return self._parser.is_short
+
+    def break_off(self) -> None:
+        """Note that no more of the body comes."""
+        self._parser.is_short = True
 
     def keep(self) -> None:
         """Let the connection serve again, where the site and what came over it allow that."""
@@ -68,9 +82,26 @@ class _BoundedResponse(ResponseHandler):
         super().__init__(loop)
         self._most_beside, self._arrived = most_beside, 0
 
-    def begin(self) -> None:
-        """Count anew, for the response to the next request."""
+    def begin(self, read_timeout_s: float, max_head_bytes: int) -> TolerantParser:
+        """Count anew, for the response to the next request; returns its parser."""
         self._payload, self._arrived = None, 0
+        most, fields = max_head_bytes, MAX_HEAD_LINES
+        self.set_response_params(
+            read_until_eof=True, auto_decompress=False, read_timeout=read_timeout_s, read_bufsize=READ_BYTES,
+            max_line_size=most, max_field_size=most, max_headers=fields,
+        )  # fmt: skip
+        again = partial(
+            HttpResponseParser, self, self._loop, READ_BYTES, payload_exception=aiohttp.ClientPayloadError,
+            read_until_eof=True, auto_decompress=False, max_line_size=most, max_field_size=most, max_headers=fields,
+        )  # fmt: skip
+        parser = TolerantParser(self._parser, again, max_head_bytes)
+        self._parser = cast("Any", parser)
+        return parser
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        if exc is not None and isinstance(self._parser, TolerantParser):
+            self._parser.is_reset = True
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -104,8 +135,7 @@ class Connections:
         self._timeout = aiohttp.ClientTimeout(
             total=None, connect=config.connect_timeout_s, sock_read=config.read_timeout_s
         )
-        self._max_bytes, self._max_fields = config.max_head_field_bytes, config.max_head_fields
-        most_beside = config.max_head_fields * config.max_head_field_bytes + FRAMING_BYTES
+        self._max_head_bytes, most_beside = config.max_head_bytes, config.max_head_bytes + FRAMING_BYTES
         make: Callable[..., ResponseHandler] = _BoundedResponse
         connector._factory = partial(make, connector._loop, most_beside)
         self._served: WeakSet[asyncio.BaseProtocol] = WeakSet()  # those that have brought a response
@@ -143,16 +173,7 @@ class Connections:
             protocol, transport = connection.protocol, connection.transport
             if not isinstance(protocol, _BoundedResponse) or transport is None or transport.is_closing():
                 raise aiohttp.ServerDisconnectedError
-            protocol.begin()
-            protocol.set_response_params(
-                read_until_eof=True,
-                auto_decompress=False,
-                read_timeout=self._timeout.sock_read,
-                read_bufsize=READ_BYTES,
-                max_line_size=self._max_bytes,
-                max_field_size=self._max_bytes,
-                max_headers=self._max_fields,
-            )
+            parser = protocol.begin(self._timeout.sock_read or 0.0, self._max_head_bytes)
             protocol.start_timeout()
             transport.write(b"%b%b\r\n" % (head, signature))
             message, body = await protocol.read()
@@ -165,7 +186,7 @@ class Connections:
             self._served.add(protocol)
             peer = transport.get_extra_info("peername")
             address = str(peer[0]) if peer else ""
-            return Response(message.code, message.headers, body, address, head + b"\r\n", connection)
+            return Response(message.code, message.headers, body, address, head + b"\r\n", connection, parser)
         except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
             connection.close()
             if was_idle and not isinstance(error, TimeoutError):

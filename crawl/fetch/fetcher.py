@@ -21,11 +21,11 @@ from crawl.config import CrawlConfig
 from crawl.errors import AddressRefused, BadHostsFile, BodyUnreadable, FamilyMissing, FetchFailed
 from crawl.fetch.address_filter import refuse_port
 from crawl.fetch.bandwidth_limit import BandwidthLimit
-from crawl.fetch.connections import READ_BYTES, Connections, TooMuchBeside
+from crawl.fetch.connections import READ_BYTES, Connections, Response, TooMuchBeside
 from crawl.fetch.content_codings import BadCoding, check_codings
 from crawl.fetch.request_signer import RequestSigner
 from crawl.fetch.resolver import Resolver, parse_hosts
-from crawl.fetch.response import Fetched, broken_coding
+from crawl.fetch.response import BodyShort, Fetched, broken_coding
 from crawl.fetch.sent_request import FORM, FORMS, read_sent_head
 from dht import (
     Address,
@@ -43,6 +43,8 @@ ATTEMPT_EVERY_S = 0.25  # RFC 8305, 5: then the next address is tried beside the
 NO_WAY = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL, errno.ENETDOWN)  # out of this machine
 NO_HANDLES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # left on this machine
 HANDLE_AGAIN_S = 1.0  # until one is asked for again
+ENDS_EARLY = "body: it ends before it is complete"
+MAX_FIELD_CHARS = 8_190  # a longer field is dropped (RFC 9110, 5.4): it is a policy, and nothing that a crawler reads
 _MAX_REASON_CHARS = 200
 _STRAY = re.compile("[\udc80-\udcff]")  # how "surrogateescape" writes a byte that is no UTF-8
 
@@ -140,11 +142,11 @@ class HttpFetcher:
         if response.address:
             self._families.answered(response.address, self._clock().steady)
         try:
-            body, cut, held_s = await self._read(response.body, max_bytes, deadline)
+            body, cut, held_s = await self._read(response, max_bytes, deadline)
         except BaseException:
             response.drop()
             raise
-        if cut:
+        if cut or response.is_short:
             response.drop()
         else:
             response.keep()
@@ -152,22 +154,30 @@ class HttpFetcher:
         try:
             coding = check_codings(body, response.headers.get("Content-Encoding", ""))
         except BadCoding:
-            if response.status == 200:
+            if 200 <= response.status < 300:
                 raise
             body, coding = b"", ""  # a status speaks for itself
         sent = read_sent_head(url, response.sent)
         kept = _kept(response.headers)
-        return Fetched(url, response.status, kept, body, cut, latency_s, response.address, coding, sent)
+        fetched = Fetched(url, response.status, kept, body, cut, latency_s, response.address, coding, sent)
+        if response.is_short:
+            raise BodyShort(url, ENDS_EARLY, fetched)
+        return fetched
 
-    async def _read(
-        self, stream: aiohttp.StreamReader, max_bytes: int, deadline: asyncio.Timeout
-    ) -> tuple[bytes, bool, float]:
+    async def _read(self, response: Response, max_bytes: int, deadline: asyncio.Timeout) -> tuple[bytes, bool, float]:
         """Read up to `max_bytes` of the body as sent. Tell whether there was more, and how long our own limit made it
-        wait: the deadline moves by that, since it is not the site's fault."""
+        wait: the deadline moves by that, since it is not the site's fault. A site that falls silent within a body has
+        miscounted it, or broken off."""
         pieces: list[bytes] = []
         size, held_s, at_once = 0, 0.0, self.bandwidth.piece_bytes(READ_BYTES)
         while size <= max_bytes:
-            piece = await stream.read(at_once)
+            try:
+                piece = await response.body.read(at_once)
+            except aiohttp.SocketTimeoutError:
+                if not pieces:
+                    raise
+                response.break_off()
+                piece = b""
             if not piece:
                 return b"".join(pieces), False, held_s
             pieces.append(piece)
@@ -235,7 +245,7 @@ def _is_literal(host: str) -> bool:
 def _kept(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """Return header fields as plain str. aiohttp passes on bytes that are not UTF-8 as lone surrogates: in a URL they
     become escapes, as in browsers, elsewhere they are lost."""
-    fields = [(str(name), value) for name, value in headers.items()]
+    fields = [(str(name), value) for name, value in headers.items() if len(value) <= MAX_FIELD_CHARS]
     if "".join([value for _, value in fields]).isascii():  # names always are
         return tuple(fields)
     return tuple((name, _plain(name, value)) for name, value in fields)
@@ -262,10 +272,10 @@ def _reason(error: Exception) -> str:
     """Describe a failure in one line whose first word names its kind: what reports count by."""
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return "name: the host has no known address"
-    if isinstance(error, aiohttp.ClientConnectorError):
+    if isinstance(error, OSError):  # aiohttp's own, too
         kind = "connection"
     elif isinstance(error, aiohttp.ClientPayloadError):
-        return "body: it ends before it is complete"
+        return ENDS_EARLY
     elif isinstance(error, aiohttp.ClientResponseError | HttpProcessingError):  # its status is no site's
         return f"protocol: {' '.join(error.message.split())}"[:_MAX_REASON_CHARS]
     elif isinstance(error, aiohttp.ServerDisconnectedError):

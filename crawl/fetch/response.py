@@ -6,14 +6,16 @@ Sniffing standard, much reduced: a type that was given is believed, but for bodi
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
 
-from crawl.errors import BodyUnreadable
+from crawl.errors import BodyUnreadable, FetchFailed
 from crawl.fetch.content_codings import BadCoding, decode_body
 from crawl.fetch.sent_request import SentRequest
 
@@ -58,25 +60,35 @@ class Fetched(msgspec.Struct, frozen=True):
         return ""
 
     @property
+    def is_success(self) -> bool:
+        """Whether the body is what was asked for: 2xx, but for those without content, and a part that is not all."""
+        if self.status == 200:
+            return True
+        if self.status == 206:
+            part = _RANGE.fullmatch(self.header("Content-Range").strip())
+            return part is not None and int(part[1]) + 1 == int(part[2])
+        return 200 <= self.status < 300 and self.status not in (204, 205)
+
+    @property
     def media_type(self) -> str:
-        """Return the media type without parameters, in lower case; "" where none is given."""
-        return self._content_type().partition(";")[0].strip().lower()
+        """Return the essence of Content-Type in lower case, "" where no field of it can be parsed."""
+        return self._content_type()[0]
 
     @property
     def header_charset(self) -> str:
         """Return the charset parameter of Content-Type, "" without one."""
-        for parameter in self._content_type().split(";")[1:]:
-            name, _, value = parameter.partition("=")
-            if name.strip().lower() == "charset":
-                return value.strip().strip("\"'")[:40]
-        return ""
+        return self._content_type()[1]
 
-    def _content_type(self) -> str:
-        """Return Content-Type; where one field holds several, the last that is a media type (WHATWG Fetch, 3.2)."""
-        text = self.header("Content-Type")
-        if "," not in text:
-            return text
-        return next((each for each in reversed(text.split(",")) if "/" in each.partition(";")[0]), text)
+    @property
+    def read_as(self) -> str:
+        """Return the media type that the body is read as: the declared one, or by its first bytes where that is no use;
+        "" where it is not known."""
+        declared = self.media_type
+        return declared if declared not in _NO_TYPE else _sniffed(self.start(_SNIFFED_BYTES), self.header(_TYPE))
+
+    def _content_type(self) -> tuple[str, str]:
+        fields = [value for name, value in self.headers if len(name) == len(_TYPE) and name.lower() == _TYPE]
+        return _read_type(*fields)
 
     def retry_after_s(self, now: float) -> float:
         """Return Retry-After in seconds from `now` (Unix seconds), 0 without a usable one."""
@@ -91,6 +103,14 @@ class Fetched(msgspec.Struct, frozen=True):
             return max(0.0, at.timestamp() - now)
         except (ValueError, TypeError, OverflowError):
             return 0.0
+
+
+@dataclass(eq=False)
+class BodyShort(FetchFailed):
+    """The site closed the connection before the end of the body. `fetched` has what came before: all of the page where
+    the site always miscounts, else it comes when it is asked for again."""
+
+    fetched: Fetched
 
 
 class Fetcher(Protocol):
@@ -131,6 +151,12 @@ OTHER_TYPE = "media type"  # what such reasons begin with
 PDF_TYPE = "application/pdf"
 HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 READ_TYPES = HTML_TYPES | {"text/plain", PDF_TYPE}
+_TYPE = "content-type"
+_TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_ESSENCE = re.compile(rf"[ \t\r\n]*({_TOKEN}/{_TOKEN})[ \t\r\n]*(?:;|$)")
+_CHARSET = re.compile(r"(?:^|[;\s])charset\s*=\s*[\"']?([^\s;\"',]+)", re.IGNORECASE)
+_RANGE = re.compile(r"bytes 0-(\d{1,18})/(\d{1,18})")
+_REMEMBERED = 256  # values of Content-Type
 _NO_TYPE = frozenset(("", "*/*", "unknown/unknown", "application/unknown"))
 _MARKUP = re.compile(  # 7.1: what the first bytes of a page of no known type are
     rb"[\t\n\f\r ]*<(?:(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[ >]|!--)",
@@ -147,9 +173,31 @@ _SNIFFED_BYTES = 1445  # 5.2
 _PDF_WITHIN_BYTES = 1024  # Acrobat's own rule
 
 
-def looks_like_html(fetched: Fetched) -> bool:
-    """Tell whether a response without a usable media type begins with markup."""
-    return fetched.media_type in _NO_TYPE and _MARKUP.match(fetched.start(_SNIFFED_BYTES)) is not None
+@lru_cache(_REMEMBERED)
+def _read_type(*fields: str) -> tuple[str, str]:
+    """Return media type and charset: of several the last that is one (WHATWG Fetch, 2.2.2: extract a MIME type). A
+    charset is read even where the type cannot be: whoever decodes the page checks it."""
+    found, charset, hint = "", "", ""
+    for text in ",".join(fields).split(","):
+        said = _CHARSET.search(text)
+        hint = said[1] if said else hint
+        essence = _ESSENCE.match(text)
+        if essence is None or essence[1] == "*/*":
+            continue
+        charset = charset if essence[1].lower() == found else ""
+        found, charset = essence[1].lower(), said[1] if said else charset
+    return found, (charset if found else hint)[:40]
+
+
+def _sniffed(start: bytes, declared: str) -> str:
+    """Return what a body without a usable type is by its first bytes. Words are plain text where some type is declared,
+    however badly; without any they may as well be a script or data."""
+    if _MARKUP.match(start):
+        return "text/html"
+    if start.startswith(b"%PDF-"):
+        return PDF_TYPE
+    is_text = declared and not _OTHER.match(start) and (start.startswith(_MARKS) or not _BINARY.search(start))
+    return "text/plain" if is_text and start else ""
 
 
 def type_flaw(media_type: str, header_charset: str, body: bytes) -> str:

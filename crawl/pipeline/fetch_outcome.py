@@ -14,9 +14,10 @@ from crawl.config import DAY_S, CrawlConfig
 from crawl.content.fingerprint import is_same, says_the_same
 from crawl.content.page import too_large
 from crawl.content.robots_directives import header_directives, unwanted
-from crawl.fetch.response import OTHER_TYPE, READ_TYPES, Fetched, looks_like_html
+from crawl.fetch.response import OTHER_TYPE, READ_TYPES, Fetched
 from crawl.frontier.admission import Decide, refusal_reason
 from crawl.frontier.mirror_alias import MirrorAlias, is_aliased
+from crawl.pipeline.redirect_chain import REDIRECTS
 from crawl.politeness.barred_pages import BARRED_AGAIN_S, BARRED_PAGE_KEPT_S
 from crawl.schedule.revisit_policy import (
     RevisitStatistics,
@@ -28,13 +29,13 @@ from crawl.schedule.revisit_policy import (
 from crawl.schedule.url_state import Visit, VisitState, seen
 from crawl.scope import is_within, scope_after_redirect
 
-_REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _FOR_GOOD = frozenset((301, 308, 401, 402, 451))  # no page any more, by the site's own word
 _NO_PAGE = (VisitState.REDIRECT, VisitState.REFUSED)
 RETRIED = frozenset((408, 425, 429))  # and all from 500 on: the page is tried again
 _MAX_REASON_CHARS = 200
 FAMILY_S = 60.0  # until a host is tried again that has only addresses which no node reaches: machines come and go
 DECLINED_S = 3600.0  # until a URL that nobody took is offered again: owners come and go within hours
+MOVED_BY = "moved by"  # what the reason of such a redirect begins with
 BARRED = "robots"  # the reason of what robots.txt disallows
 LOOK_S = 300.0  # until the first look at a twin that nobody has fetched yet, each of which is a message
 _BACKOFF = 4.0  # the others wait longer and longer, up to a day
@@ -62,13 +63,15 @@ def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, revis
     """Decide what a response means for the visit that asked for it; never raises for what a site sends."""
     status = fetched.status
     before, visit = visit, replace(visit, visited_at=now, status=status, reason="", target="")
-    if visit.is_sitemap and status in (200, 404, 410):
+    if fetched.url != visit.url and status not in REDIRECTS:
+        return _led_to(visit, fetched.url, now, config)
+    if visit.is_sitemap and (fetched.is_success or status in (404, 410)):
         return _sitemap(visit, fetched, now, config)
     if status == 304 and validators(before, now):
         if reason := unwanted(header_directives(fetched.headers, config.agent), now):
             return FetchOutcome(gone(visit, reason, now, config), FollowUp.GONE)
         return FetchOutcome(_looked(visit, now, revisits, changed=False))
-    if status in _REDIRECTS:
+    if status in REDIRECTS:
         return _redirected(visit, fetched, now, config)
     if status in (404, 410):
         return FetchOutcome(gone(visit, f"status {status}", now, config), FollowUp.GONE)
@@ -77,15 +80,15 @@ def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, revis
         fails = visit.fails if status != 429 else min(visit.fails, config.max_fails - 1)  # ours is the fault there
         failure = failed(replace(visit, fails=fails), f"status {status}", now, config, wait_s)
         return FetchOutcome(failure)
-    if status != 200:
+    if not fetched.is_success:
         return FetchOutcome(refused(visit, f"status {status}", now, config))
     return _answered(visit, fetched, now, config)
 
 
 def unfit(fetched: Fetched, config: CrawlConfig) -> str:
-    """Explain why a response with status 200 is not read, "" where it is."""
-    if fetched.media_type not in READ_TYPES and not looks_like_html(fetched):
-        return f"{OTHER_TYPE}: {fetched.media_type or 'unknown'}"
+    """Explain why a successful response is not read, "" where it is."""
+    if (read_as := fetched.read_as) not in READ_TYPES:
+        return f"{OTHER_TYPE}: {read_as or fetched.media_type or 'unknown'}"
     return too_large(config.max_body_bytes) if fetched.cut else ""
 
 
@@ -236,6 +239,13 @@ def validators(visit: Visit, now: float) -> dict[str, str]:
     return headers
 
 
+def moved_by_refresh(visit: Visit, by: str, target: str, now: float, config: CrawlConfig) -> FetchOutcome:
+    """Return the outcome of a page that moves its readers at once: a redirect. `by`: a meta refresh or a header."""
+    outcome = _led_to(visit, target, now, config)
+    moved = outcome.visit.state == VisitState.REDIRECT
+    return FetchOutcome(replace(outcome.visit, reason=f"{MOVED_BY} {by}"), outcome.follow_up) if moved else outcome
+
+
 def _unbarred(visit: Visit) -> float:
     """Return what tells indexes for good that the page was hidden, so that they look whether it still is."""
     return -abs(visit.barred_at) or 0.0
@@ -245,11 +255,15 @@ def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig)
     location = fetched.header("Location").strip()
     if not location:
         return FetchOutcome(refused(visit, "redirect without a target", now, config))
-    target = find_url(location, visit.url)
+    target = find_url(location, fetched.url)
     if target is None:
         return FetchOutcome(refused(visit, f"redirect to what cannot be fetched: {location}", now, config))
     if target == visit.url:
         return FetchOutcome(refused(visit, "redirect to itself", now, config))
+    return _led_to(visit, target, now, config)
+
+
+def _led_to(visit: Visit, target: str, now: float, config: CrawlConfig) -> FetchOutcome:
     if visit.hops >= config.max_hops:
         return FetchOutcome(refused(visit, f"more than {config.max_hops} redirects", now, config))
     due_at = due_after_redirect(now, config)
@@ -277,7 +291,7 @@ def _found(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> V
 
 def _sitemap(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> FetchOutcome:
     """Decide what the response to a sitemap that was handed in means: it is no page, and nothing of it is stored."""
-    if fetched.status != 200:
+    if not fetched.is_success:
         return FetchOutcome(refused(visit, f"sitemap: status {fetched.status}", now, config))
     return FetchOutcome(_found(visit, fetched, now, config), FollowUp.SITEMAP)
 

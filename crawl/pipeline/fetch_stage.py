@@ -5,6 +5,7 @@ for the site's next turn. So every request counts for politeness, and a site nev
 """
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -14,7 +15,7 @@ from crawl.canonical_url import find_url
 from crawl.config import CrawlConfig
 from crawl.content.page import Parsers
 from crawl.errors import AddressRefused, BodyUnreadable, FamilyMissing, FetchDeclined, FetchFailed
-from crawl.fetch.response import Fetched, Locate
+from crawl.fetch.response import BodyShort, Fetched, Locate
 from crawl.frontier.admission import CrawlDecision, Trail, refusal_reason
 from crawl.frontier.fetch_task import FetchTask
 from crawl.frontier.frontier import Frontier
@@ -40,6 +41,7 @@ from crawl.pipeline.fetch_outcome import (
     validators,
 )
 from crawl.pipeline.ports import Sink, SiteAccess
+from crawl.pipeline.redirect_chain import MAX_WAIT_S, REDIRECTS, RedirectChain, is_spelling_of
 from crawl.pipeline.site_knowledge import SiteKnowledge
 from crawl.politeness.robots import Robots
 from crawl.politeness.robots_cache import RobotsAnswer, RobotsUnreachable
@@ -164,6 +166,8 @@ class FetchStage:
     def _unreachable(self, visit: Visit, robots: RobotsUnreachable, now: float) -> Visit:
         if robots.for_good:
             return refused(visit, robots.reason, now, self.config)
+        if robots.has_answered:  # nothing is hopeless at a site that is there
+            visit = replace(visit, fails=min(visit.fails, self.config.max_fails - 1))
         return failed(visit, robots.reason, now, self.config, robots.until - now)
 
     async def _ask_robots(self, task: FetchTask, decision: CrawlDecision) -> FetchResult:
@@ -203,7 +207,7 @@ class FetchStage:
             if asked.is_news:
                 self._review(task, asked.access, everywhere=asked.were_known)
         if asked.response is None:
-            return self._after_silence(site, asked.reason, decision), ""
+            return self._after_silence(site, asked.reason, decision, has_answered=asked.has_answered), ""
         return self._rest(site, asked.response, decision), asked.response.address
 
     def _review(self, task: FetchTask, rules: Robots, *, everywhere: bool) -> None:
@@ -218,23 +222,25 @@ class FetchStage:
         self.frontier.review(origin, None if everywhere else task.slot, is_due, self.clock())
 
     async def _ask_sitemap(self, task: FetchTask, decision: CrawlDecision, url: str, trail: Trail) -> FetchResult:
+        chain = RedirectChain(url, lambda target: site_of(target) == task.site)
         try:
             most = self.config.max_body_bytes
-            fetched = (await self.access.fetch(url, {}, most)).opened(most)
+            fetched = (await self._follow(task, decision, chain, {}, most)).opened(most)
         except AddressRefused:  # a hint lost until robots.txt is read anew
             return FetchResult()
         except FetchFailed as error:
-            return FetchResult(self._after_silence(task.site, error.reason, decision))
+            return FetchResult(self._after_silence(task.site, error.reason, decision, has_answered=error.has_answered))
         delay_s = self._rest(task.site, fetched, decision)
-        if fetched.status != 200:
+        if not fetched.is_success and fetched.status not in REDIRECTS:
             return FetchResult(delay_s, fetched.address)
         return FetchResult(delay_s, fetched.address, fetched=fetched, sitemap_trail=trail)
 
     async def _ask_page(self, task: FetchTask, decision: CrawlDecision) -> FetchResult:
         visit, config = task.visit, self.config
         most_bytes = config.max_sitemap_bytes if visit.is_sitemap else config.max_body_bytes
+        chain = RedirectChain(visit.url, is_spelling_of(visit.url))
         try:
-            fetched = await self.access.fetch(visit.url, validators(visit, self.clock().wall), most_bytes)
+            fetched = await self._follow(task, decision, chain, validators(visit, self.clock().wall), most_bytes)
             fetched = fetched.opened(most_bytes) if visit.is_sitemap else fetched
         except AddressRefused as error:
             return self._without(refused(visit, f"address: {error.reason}", self.clock().wall, config))
@@ -242,14 +248,47 @@ class FetchStage:
             return self._declined(visit, error.reason)
         except BodyUnreadable as error:
             outcome = refused(visit, error.reason, self.clock().wall, config)
-            delay_s = self.sites.delays.after_error(task.site, decision.min_delay_s)
+            delay_s = self._after_silence(task.site, error.reason, decision, has_answered=True)
             return FetchResult(delay_s, outcome=FetchOutcome(outcome))
         except FetchFailed as error:
             outcome = failed(replace(visit, status=0), error.reason, self.clock().wall, config)
-            delay_s = self._after_silence(task.site, error.reason, decision)
+            delay_s = self._after_silence(task.site, error.reason, decision, has_answered=error.has_answered)
             return FetchResult(delay_s, outcome=FetchOutcome(outcome))
         judged = judge(visit, fetched, self.clock().wall, config, self.frontier.statistics)
         return FetchResult(self._rest(task.site, fetched, decision), fetched.address, judged, fetched)
+
+    async def _follow(
+        self, task: FetchTask, decision: CrawlDecision, chain: RedirectChain, fields: Mapping[str, str], most_bytes: int
+    ) -> Fetched:
+        """Make the requests of a chain, each after the site's rest, and return the last response, by canonical URL.
+        Raises what a fetch does, BodyUnreadable where the chain must not or does not come to an end."""
+        waited_s, robots = 0.0, self.sites.robots.find(task.visit.url)
+        while True:
+            fetched = await self._fetch_whole(task, chain, fields, most_bytes)
+            if not chain.leads_on(fetched, self.clock().wall):
+                return chain.settled(fetched)
+            if chain.hops > self.config.max_hops:
+                raise BodyUnreadable(chain.url, f"more than {self.config.max_hops} redirects")
+            if isinstance(robots, Robots) and not robots.allows(chain.url):
+                raise BodyUnreadable(chain.url, "redirect to what robots.txt disallows")
+            delay_s = self._rest(task.site, fetched, decision)
+            waited_s += delay_s
+            if waited_s > MAX_WAIT_S:
+                raise BodyUnreadable(
+                    chain.url, f"redirects that take longer than {MAX_WAIT_S:.0f} s at its site's pace"
+                )
+            await asyncio.sleep(delay_s)
+
+    async def _fetch_whole(
+        self, task: FetchTask, chain: RedirectChain, fields: Mapping[str, str], most_bytes: int
+    ) -> Fetched:
+        """Make one request. A body that ends early is taken where it does so again, and of a list at once."""
+        try:
+            return await self.access.fetch(chain.url, {**fields, **chain.fields}, most_bytes)
+        except BodyShort as error:
+            if task.visit.fails or task.visit.url != chain.began_at:
+                return error.fetched
+            raise
 
     def _rest(self, site: str, fetched: Fetched, decision: CrawlDecision) -> float:
         """Return the seconds that a site rests after a response."""
@@ -262,8 +301,11 @@ class FetchStage:
             return self.sites.delays.after_error(site, floor_s, wait_s)
         return self.sites.delays.after_answer(site, fetched.latency_s, floor_s, wait_s, decision.max_delay_s)
 
-    def _after_silence(self, site: str, reason: str, decision: CrawlDecision) -> float:
-        """Return the seconds that a site rests after a request without a usable response."""
+    def _after_silence(self, site: str, reason: str, decision: CrawlDecision, *, has_answered: bool) -> float:
+        """Return the seconds that a site rests after a request without a usable response. `has_answered`: there was a
+        response, which cannot be read: that is one page's own."""
+        if has_answered:
+            return self.sites.delays.after_error(site, decision.min_delay_s)
         return self.sites.delays.after_failure(site, self.clock().steady, reason, decision.min_delay_s)
 
 

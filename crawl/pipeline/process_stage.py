@@ -8,16 +8,26 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from crawl.canonical_url import find_url
 from crawl.config import DAY_S, CrawlConfig
 from crawl.content.fingerprint import steady_text
 from crawl.content.link_header import canonical_of, links_of
 from crawl.content.page import Page, ParseResult, Parsers, ParseTask
+from crawl.content.refresh import MOVES_WITHIN_S, parse_refresh
 from crawl.content.robots_directives import RobotsDirectives, header_directives, unwanted
 from crawl.errors import PageUnreadable
-from crawl.fetch.response import READ_TYPES, Fetched
+from crawl.fetch.response import Fetched
 from crawl.frontier.admission import Trail, allowed_depth
 from crawl.frontier.fetch_task import FetchTask
-from crawl.pipeline.fetch_outcome import FollowUp, forgotten, gone, is_outlived, outcome_of_reading, refused
+from crawl.pipeline.fetch_outcome import (
+    FollowUp,
+    forgotten,
+    gone,
+    is_outlived,
+    moved_by_refresh,
+    outcome_of_reading,
+    refused,
+)
 from crawl.pipeline.fetch_stage import FetchResult
 from crawl.pipeline.handoff import Delivery, FoundUrls
 from crawl.pipeline.ports import SiteAccess
@@ -32,12 +42,11 @@ MAX_KEPT_HEADER_BYTES = 16_384  # of a page's header fields; what comes after is
 
 
 def parse_task_of(fetched: Fetched, config: CrawlConfig) -> ParseTask:
-    """Return the task to parse a response; markup without a usable media type was let through, and is read as HTML."""
-    media_type = fetched.media_type if fetched.media_type in READ_TYPES else "text/html"
+    """Return the task to parse a response."""
     return ParseTask(
         url=fetched.url,
         body=fetched.body,
-        media_type=media_type,
+        media_type=fetched.read_as,
         header_charset=fetched.header_charset,
         max_links=config.max_links,
         max_text_chars=config.max_text_chars,
@@ -67,7 +76,7 @@ def page_of(fetched: Fetched, parsed: ParseResult, now: float, directives: Robot
         headers=kept_headers(fetched),
         content=parsed.content if fetched.coding else fetched.body,
         content_digest=parsed.content_digest,
-        media_type=fetched.media_type,
+        media_type=fetched.read_as,
         charset=parsed.charset,
         language=parsed.language,
         title=parsed.title,
@@ -110,6 +119,22 @@ def kept_headers(fetched: Fetched) -> tuple[tuple[str, str], ...]:
     return tuple(kept)
 
 
+def _target_of(visit: Visit, hops: int) -> FoundUrls:
+    """Return where a redirect leads, as it is found."""
+    scope = scope_after_redirect(visit.scope, visit.url, visit.target)
+    return FoundUrls([visit.target], Trail(visit.depth, hops, scope, visit.is_sitemap))
+
+
+def _refresh_of(fetched: Fetched, parsed: ParseResult) -> tuple[str, str]:
+    """Return what moves readers at once, and where to; "" where nothing does."""
+    if said := fetched.header("Refresh"):
+        found = parse_refresh(said)
+        target = find_url(found[1], fetched.url) if found and found[1] and found[0] <= MOVES_WITHIN_S else None
+        if target is not None and target != fetched.url:
+            return "a Refresh header", target
+    return "a meta refresh", parsed.moved_to
+
+
 @dataclass(frozen=True, slots=True)
 class ProcessStage:
     """Turns the result of a fetch into what is delivered to the owners of its URLs."""
@@ -131,9 +156,8 @@ class ProcessStage:
             return await self.sitemaps.read_named(task, fetched, result.sitemap_trail)
         visit, delivery = outcome.visit, Delivery(outcome.visit)
         if outcome.follow_up == FollowUp.REDIRECT:
-            scope = scope_after_redirect(visit.scope, visit.url, visit.target)
             hops = visit.hops if fetched is None else visit.hops + 1  # none where nobody asked the site
-            delivery.found.append(FoundUrls([visit.target], Trail(visit.depth, hops, scope, visit.is_sitemap)))
+            delivery.found.append(_target_of(visit, hops))
         elif fetched is not None and outcome.follow_up == FollowUp.PARSE:
             await self._read(task, visit, fetched, delivery)
         elif fetched is not None and outcome.follow_up == FollowUp.SITEMAP:
@@ -155,6 +179,13 @@ class ProcessStage:
             delivery.outcome = refused(visit, error.reason, now, self.config)
             return
         directives = parsed.directives.strictest_with(header_directives(fetched.headers, self.config.agent))
+        by, target = _refresh_of(fetched, parsed)
+        if target and not directives.nofollow:
+            moved = moved_by_refresh(visit, by, target, now, self.config)
+            delivery.outcome = moved.visit
+            if moved.follow_up == FollowUp.REDIRECT:
+                delivery.found.append(_target_of(moved.visit, visit.hops + 1))
+            return
         if reason := unwanted(directives, now):
             delivery.outcome = gone(visit, reason, now, self.config)
             delivery.page = gone_page(fetched.url, fetched.status, now)
@@ -176,6 +207,8 @@ class ProcessStage:
         named = links_of(fetched.headers, fetched.url)
         canonical = parsed.canonical or canonical_of(named, visit.url)
         links = [link.url for link in parsed.links if not link.nofollow]
+        if (waiting := parse_refresh(fetched.header("Refresh"))) and (later := find_url(waiting[1], fetched.url)):
+            links.append(later)
         self.sites.mirrors.learn_page(visit.url, parsed.content_digest, canonical, links, self.clock().wall)
         if canonical and site_of(canonical) == site:
             delivery.found.append(FoundUrls([canonical], Trail(depth, visit.hops, scope)))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from crawl.canonical_url import find_url
 from crawl.config import CrawlConfig
 from crawl.content.fingerprint import fingerprint
 from crawl.content.sitemap import Sitemap, parse_sitemap
@@ -23,10 +24,12 @@ from crawl.frontier.fetch_task import FetchTask
 from crawl.frontier.frontier import Frontier
 from crawl.pipeline.fetch_outcome import outcome_of_reading, refused
 from crawl.pipeline.handoff import Delivery, FoundUrls
+from crawl.pipeline.redirect_chain import REDIRECTS
 from crawl.pipeline.site_knowledge import SiteKnowledge, feed_source
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit, VisitState
-from dht import Clock
+from crawl.scope import scope_after_redirect
+from dht import Clock, site_of
 
 MAX_LISTED = 50_000  # URLs of all lists together that are remembered, about 150 bytes each
 SEEDS_AT_ONCE = 1_000  # pages of a sitemap that are judged in one go: some ten milliseconds
@@ -67,7 +70,13 @@ class SitemapReader:
     async def read_named(self, task: FetchTask, fetched: Fetched, trail: Trail) -> Delivery:
         """Parse a fetched sitemap that robots.txt names. The delivery has no outcome, and the sitemap's pages as found
         URLs, which inherit `trail` (depth and scope). Further sitemaps that it lists are noted for its site, to be
-        fetched too."""
+        fetched too. One that has moved to another site is handed in there."""
+        if fetched.status in REDIRECTS:
+            target = find_url(fetched.header("Location").strip(), fetched.url)
+            if target is None or site_of(target) == task.site:
+                return Delivery(None)
+            scope = scope_after_redirect(trail.scope, fetched.url, target)
+            return Delivery(None, [FoundUrls([target], Trail(trail.depth, 1, scope, is_sitemap=True))])
         sitemap = await self._read(task.site, fetched, self.config.max_sitemap_urls)
         self.sites.sitemaps.add(task.site, sitemap.sitemaps)
         return Delivery(None, [FoundUrls(sitemap.pages, trail)])

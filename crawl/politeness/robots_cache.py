@@ -6,13 +6,17 @@ of `ask` makes one request, so that a redirect waits for a turn of the host that
 """
 
 import asyncio
+import dataclasses
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from crawl.canonical_url import find_url
+from msgspec.structs import replace
+
+from crawl.canonical_url import literal_url
 from crawl.config import CrawlConfig
 from crawl.errors import AddressRefused, FetchFailed
-from crawl.fetch.response import Fetched, Fetcher
+from crawl.fetch.chain_cookies import ChainCookies
+from crawl.fetch.response import BodyShort, Fetched, Fetcher
 from crawl.politeness.robots import ALLOW_ALL, Robots, parse_robots
 from crawl.schedule.revisit_policy import due_after_failure
 from dht import Clock, split_url
@@ -31,6 +35,7 @@ class RobotsUnreachable:
     until: float
     fails: int
     for_good: bool = False  # its address is one that must not be contacted
+    has_answered: bool = False  # the site did, though in a way that cannot be read
 
 
 Access = Robots | RobotsUnreachable
@@ -43,6 +48,7 @@ class RobotsAnswer:
     access: Access | None
     response: Fetched | None
     reason: str = ""  # why there is no response
+    has_answered: bool = False  # though it cannot be read
     is_news: bool = False  # whether the rules are others than those known before,
     were_known: bool = False  # if any were
 
@@ -51,8 +57,14 @@ class RobotsAnswer:
 class _Redirect:
     """Where the redirects of a site's robots.txt have led so far."""
 
-    url: str
+    url: str  # as it was written
     hops: int
+    cookies: ChainCookies
+
+    @property
+    def request(self) -> tuple[str, str]:
+        """The URL to ask for, and the Cookie field."""
+        return self.url, self.cookies.field(self.url)
 
 
 class RobotsCache:
@@ -90,13 +102,14 @@ class RobotsCache:
         nothing of the site."""
         origin = _origin(url)
         before = self._kept.get(origin, (0.0, None))[1]
-        redirect = self._redirects.pop(origin, None) or _Redirect(f"{origin}/robots.txt", 0)
-        access, response = await self._request(redirect.url)
+        redirect = self._redirects.pop(origin, None) or _Redirect(f"{origin}/robots.txt", 0, ChainCookies())
+        access, response = await self._request(redirect, before)
         if access is None and response is not None:
             access = self._follow_redirect(origin, redirect, response)
         if access is None:
             return RobotsAnswer(self.find(url), response)
         reason = access.reason if isinstance(access, RobotsUnreachable) else ""
+        has_answered = isinstance(access, RobotsUnreachable) and access.has_answered
         if isinstance(access, RobotsUnreachable):
             access = self._unreachable(access, before, response)
         is_news, now = isinstance(access, Robots) and access != before, self._clock().wall
@@ -106,31 +119,38 @@ class RobotsCache:
         elif isinstance(access, Robots) and _is_robots(redirect.url):
             self._keep(_origin(redirect.url), until, access)
         self._keep(origin, until, access)
-        return RobotsAnswer(access, response, reason, is_news, isinstance(before, Robots))
+        return RobotsAnswer(access, response, reason, has_answered, is_news, isinstance(before, Robots))
 
     def give_up_redirect(self, url: str) -> None:
         """Treat the redirect of a site's robots.txt as if it led nowhere, because nobody may go there."""
         self._keep(_origin(url), self._clock().wall + self._config.robots_ttl_s, ALLOW_ALL)
 
-    async def _request(self, url: str) -> tuple[Access | None, Fetched | None]:
-        """Make one request; returns no rules where it is redirected, no response where there is none."""
+    async def _request(self, redirect: _Redirect, before: Access | None) -> tuple[Access | None, Fetched | None]:
+        """Make one request; returns no rules where it is redirected, no response where there is none. A file that ends
+        early is read where it does so again."""
+        url, cookie = redirect.request
         try:
             most = self._config.max_robots_bytes
-            response = (await self._fetcher.fetch(url, {}, most)).opened(most)
+            response = (await self._fetcher.fetch(url, {"Cookie": cookie} if cookie else {}, most)).opened(most)
         except AddressRefused as error:
             return RobotsUnreachable(f"address: {error.reason}", 0.0, 0, for_good=True), None
         except FetchFailed as error:
-            return RobotsUnreachable(f"robots.txt unreachable: {error.reason}", 0.0, 0), None
+            if not isinstance(error, BodyShort) or not isinstance(before, RobotsUnreachable):
+                reason = f"robots.txt unreachable: {error.reason}"
+                return RobotsUnreachable(reason, 0.0, 0, has_answered=error.has_answered), None
+            response = replace(error.fetched.opened(most), cut=True)
         if response.status in _REDIRECTS:
             return None, response
         return await self._read(response), response
 
     def _follow_redirect(self, origin: str, redirect: _Redirect, response: Fetched) -> Access | None:
         """Remember where a redirect leads; returns rules where it leads nowhere, which is as good as no robots.txt."""
-        target = find_url(response.header("Location"), redirect.url)
-        if target is None or target == redirect.url or redirect.hops >= MAX_REDIRECTS:
+        target = literal_url(response.header("Location").strip(), redirect.url)
+        before = redirect.request
+        redirect.cookies.take(redirect.url, response.headers, self._clock().wall)
+        if target is None or redirect.hops >= MAX_REDIRECTS or (target, redirect.cookies.field(target)) == before:
             return ALLOW_ALL
-        self._redirects[origin] = _Redirect(target, redirect.hops + 1)
+        self._redirects[origin] = _Redirect(target, redirect.hops + 1, redirect.cookies)
         if len(self._redirects) > self._config.max_robots_hosts:
             self._redirects.popitem(last=False)
         return None
@@ -150,7 +170,7 @@ class RobotsCache:
     async def _read(self, response: Fetched) -> Access:
         if response.status == 429 or response.status >= 500:
             return RobotsUnreachable(f"robots.txt unreachable: status {response.status}", 0.0, 0)
-        if response.status != 200:
+        if not response.is_success:
             return ALLOW_ALL
         body = response.body
         if response.cut:  # the last line is not what the site wrote
@@ -171,7 +191,7 @@ class RobotsCache:
             return RobotsUnreachable(unreachable.reason, now + self._config.robots_ttl_s, 0, for_good=True)
         fails = min((before.fails if isinstance(before, RobotsUnreachable) else 0) + 1, self._config.max_fails)
         wait_s = response.retry_after_s(now) if response else 0.0
-        return RobotsUnreachable(unreachable.reason, due_after_failure(fails, now, self._config, wait_s), fails)
+        return dataclasses.replace(unreachable, until=due_after_failure(fails, now, self._config, wait_s), fails=fails)
 
 
 def _origin(url: str) -> str:

@@ -12,7 +12,7 @@ from index.config import IndexConfig
 from index.query.parser import Query
 from index.query.scoring import explain
 from index.results.page_cursor import PageCursor, query_digest, statistics_digest, write_cursor
-from index.results.snippet import heading_above, make_snippet, terms_of
+from index.results.snippet import heading_above, make_snippet, shown_text, terms_of
 from index.shard.corrections import correct
 from index.shard.local_index import LocalIndex
 from index.text.stem_classes import class_of
@@ -88,12 +88,13 @@ class AnswerBody:
         text, scored = each.text, each.scored
         query = request.peer_query.query
         chars, stem_class = _snippet_chars(text, self._config), class_of(text.language)
-        snippet = make_snippet((text.body, text.boilerplate), terms_of(query.leaves, stem_class), chars, stem_class)
+        body, rest = shown_text(text.body), shown_text(text.boilerplate)
+        snippet = make_snippet((body, rest), terms_of(query.leaves, stem_class), chars, stem_class)
         view = self._overlay.view
         result: dict[str, Any] = {
             "url": text.url,
             "title": _cut_title(text.title),
-            "heading": heading_above(text.body, snippet.start, text.headings, text.title),
+            "heading": heading_above(body, snippet.start, text.headings, text.title),
             "snippet": snippet.text,
             "highlights": [list(mark) for mark in snippet.highlights],
             "score": scored.score,

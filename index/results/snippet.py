@@ -22,6 +22,8 @@ PREFIX, ENDING = 3, 3  # letters of a term that are looked for first, at least; 
 MAX_WORD = 40  # characters; longer ones do not come again
 MAX_LINES = 400  # before a passage, among which its heading is looked for
 MAX_HEADING_CHARS = 120
+SECRET, OPENLY = "\ufdd0", "\ufdd1"  # around what a page lets nobody show (PROTOCOL.md, Records)
+_KEPT_BACK = re.compile(f"{SECRET}[^{OPENLY}]*(?:{OPENLY}|$)|{OPENLY}")
 _SIGNS = " ¶#"  # of links to the heading itself
 _SPACE = re.compile(r"\s+")
 _OTHER_SCRIPTS = "\u0530"  # before it are Latin, Greek and Cyrillic letters: stems begin as their words do
@@ -46,6 +48,11 @@ class Snippet:
     text: str
     highlights: tuple[tuple[int, int], ...]
     start: int = 0
+
+
+def shown_text(text: str) -> str:
+    """Return a text without what its page lets be found but not shown."""
+    return _KEPT_BACK.sub(" ", text) if SECRET in text or OPENLY in text else text
 
 
 @lru_cache(1 << 6)  # the results of a query are mostly of one class

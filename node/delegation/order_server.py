@@ -9,7 +9,7 @@ from collections.abc import Callable
 from crawl import AddressRefused, FamilyMissing, Fetcher, FetchFailed, is_canonical
 from dht import BadMessage, Key, NodeId, Overlay, placement_key, slot_of, split_url
 from node.crawling.fetch_rules import FetchRules
-from node.delegation.fetch_order import VALIDATORS, FetchAnswer, FetchOrder
+from node.delegation.fetch_order import MAX_HEADERS, VALIDATORS, FetchAnswer, FetchOrder
 
 MAX_ORDERS = 16  # carried out at once, for all peers together
 
@@ -48,7 +48,7 @@ class OrderServer:
                 raise BadMessage(peer.hex(), "orders a fetch from a host that this node does not reach") from error
             except AddressRefused as error:
                 return FetchAnswer(failure=str(error)[:300])
-        return FetchAnswer(got.status, got.headers, got.body, got.cut, got.latency_s, got.address)
+        return FetchAnswer(got.status, got.headers[:MAX_HEADERS], got.body, got.cut, got.latency_s, got.address)
 
     def _objection(self, peer: NodeId, order: FetchOrder) -> str:
         """Say why an order is not carried out, "" where it is. Any member may order a robots.txt, whatever the rules

@@ -17,6 +17,7 @@ from crawl import (
     Fetcher,
     FetchFailed,
     hashes_cover,
+    is_canonical,
 )
 from dht import Key, NodeId, Overlay, RemoteError, placement_key, slot_of, split_url
 from node.crawling.fetch_rules import FetchRules
@@ -82,8 +83,12 @@ class RoutedFetcher:
         """Fetch a URL, here or by another node.
 
         Raises FamilyMissing where no peer can reach the host either, FetchDeclined where this node must not fetch it
-        and no other owner did.
+        and no other owner did. Another spelling of a URL, or one with a cookie, is part of a chain of redirects that
+        this node follows.
         """
+        if not is_canonical(url) or "Cookie" in headers:
+            async with self._own:
+                return await self._fetcher.fetch(url, headers, max_bytes)
         if got := await self._from_owner(url, headers, max_bytes):
             return got
         clients = self._clients

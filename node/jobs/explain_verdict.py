@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from crawl import RobotsAccess, UrlStage, UrlStatus, Visit, VisitState, span
+from crawl import MOVED_BY, RobotsAccess, UrlStage, UrlStatus, Visit, VisitState, span
 from node.api.crawl import Verdict
 
 SOME_S = 1.0  # a rest shorter than this is not worth a word
@@ -107,6 +107,8 @@ def _past(visit: Visit, now: float) -> str:
     ago = f"{span(max(0.0, now - visit.visited_at))} ago"
     because = f": {visit.reason}" if visit.reason else ""
     match visit.state:
+        case VisitState.REDIRECT if visit.reason.startswith(MOVED_BY):
+            return f"{visit.reason} to {visit.target} {ago}"
         case VisitState.REDIRECT:
             return f"redirected to {visit.target} {ago}{because}"
         case VisitState.FAILED:

@@ -229,6 +229,16 @@ async def test_a_snippet_is_no_longer_than_a_page_lets_it_be(make_world: Make) -
     assert sizes[0] == 0 and 10 < sizes[1] <= 20 and sizes[2] > 60
 
 
+async def test_what_a_page_keeps_back_is_found_and_not_shown(make_world: Make) -> None:
+    rng = random.Random(8)
+    world = make_world(rng, 1, 1, config("memory"))
+    body = "they run here \ufdd0where dogs sleep\ufdd1 and there"
+    await world.put([replace(corpus.text(rng, "http://kept.example/"), title="t", body=body)])
+    for query in ("dogs", "run", '"dogs sleep"'):
+        (result,) = (await world.nodes[0].searcher.search(SearchRequest(query)))["results"]
+        assert result["snippet"].split() == ["they", "run", "here", "and", "there"]
+
+
 @pytest.mark.parametrize("engine", ["tantivy", "memory"])
 async def test_a_host_of_very_many_pages_takes_three_places_in_ten_and_the_others_are_found(
     make_world: Make, engine: str

@@ -11,7 +11,7 @@ from typing import IO
 
 import msgspec
 
-from crawl import Fetched, looks_like_html
+from crawl import Fetched
 from node.captures.capture import Capture, Headers
 from node.captures.imported_page import PAGE
 from node.extras.archive.archive_output import ArchiveOutput, ExportSummary, digest_text
@@ -123,7 +123,7 @@ def _decoded(line: bytes, flaws: LineFlaws) -> CaptureLine:
 def _tells_type(found: CaptureLine, content: bytes) -> bool:
     """Tell whether a page's head or its first bytes say of what type it is: the node would refuse any other."""
     answer = Fetched(found.url, found.status, found.headers, content, False, 0.0, "")
-    return bool(answer.media_type) or looks_like_html(answer)
+    return bool(answer.read_as)
 
 
 def _content(found: CaptureLine, limits: ReadLimits, flaws: LineFlaws) -> bytes:

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from msgspec.structs import replace
 
 from crawl import BadUrl, canonical_url
+from index import shown_text
 from node.captures.capture import Capture
 from node.captures.network_reader import ReadBounds
 from node.captures.scope import FIRST, Wish
@@ -44,7 +45,8 @@ async def _read(service: Service, names: Sequence[str]) -> AsyncGenerator[Captur
     while at is not None:
         part = await service.archive(wish, at, ReadBounds(len(names), MAX_TEXT_BYTES, READ_S), content=False)
         for page in part.captures:
-            yield page if page.max_snippet < 0 else replace(page, text=page.text[: page.max_snippet])
+            text = shown_text(page.text)
+            yield replace(page, text=text if page.max_snippet < 0 else text[: page.max_snippet])
         at = part.next
 
 

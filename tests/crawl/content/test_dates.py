@@ -22,20 +22,22 @@ def test_dates_as_they_are_written(text: str, instant: datetime) -> None:
     assert find_date(text) == instant.timestamp()
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "0001-01-01", "9999-12-31", "2024-13-01", "06.05.2024", "May"])
+@pytest.mark.parametrize(
+    "text", ["", "yesterday", "0001-01-01", "9999-12-31", "2024-13-01", "06.05.2024", "May", "2024", "2024-05"]
+)
 def test_what_is_no_date(text: str) -> None:
     assert find_date(text) == 0.0
 
 
 def test_the_most_explicit_source_counts() -> None:
-    linked = '{"@type": "Article", "datePublished": "2020-01-01", "author": {}}'
+    linked = ("datepublished", "2020-01-01")
     named = [("date", "2019-01-01"), ("article:modified_time", "2021-01-01"), ("time", "2018-01-01")]
     year = {n: datetime(n, 1, 1, tzinfo=UTC).timestamp() for n in range(2017, 2022)}
-    assert find_dates(linked, named) == (year[2020], year[2021])
-    assert find_dates("", named) == (year[2019], year[2021])
-    assert find_dates("", [("time", "no date"), ("time", "2018-01-01")]) == (year[2018], 0.0)
-    assert find_dates("", [("date", "2019-01-01"), ("lastmod", "2017-01-01")]) == (year[2019], year[2019])
-    assert find_dates("", []) == (0.0, 0.0)
+    assert find_dates((linked, *named)) == (year[2020], year[2021])
+    assert find_dates(named) == (year[2019], year[2021])
+    assert find_dates([("time", "no date"), ("time", "2018-01-01")]) == (year[2018], 0.0)
+    assert find_dates([("date", "2019-01-01"), ("lastmod", "2017-01-01")]) == (year[2019], year[2019])
+    assert find_dates([]) == (0.0, 0.0)
 
 
 @given(st.text(max_size=100) | st.text("0123456789-:TZ+/ JanMo,", max_size=40))

@@ -51,6 +51,15 @@ def test_a_seed_that_nobody_knows_yet_is_waited_for_and_a_link_is_not() -> None:
     assert (track.is_done, track.line(), track.reasons) == (True, "0 fetched, 0 waiting, 1 failed", {"status 503": 1})
 
 
+def test_redirects_that_are_no_plain_ones_are_counted_by_their_reasons() -> None:
+    track = JobWait([entry("a"), entry("b")])
+    track.take(track.ask(9), [answer("a", "redirect", reason="moved by a meta refresh"), answer("b", "redirect")])
+    assert (track.line(), track.reasons) == (
+        "0 fetched, 0 waiting, 0 failed, 2 redirected",
+        {"moved by a meta refresh": 1},
+    )
+
+
 def test_a_crawl_without_end_is_followed_up_to_a_bound(monkeypatch: Any) -> None:
     monkeypatch.setattr(job_wait, "MAX_TRACKED", 3)
     track = JobWait([entry("a")])

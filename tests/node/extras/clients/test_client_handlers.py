@@ -222,10 +222,11 @@ def test_many_pages_are_loaded_however_few_come_at_once(site: Any) -> None:
     assert [page["metadata"]["source"] for page in post(site, "/open-webui/load", {"urls": urls}).json] == urls
 
 
-@pytest.mark.parametrize(("most", "shown"), [(-1, "no more than this"), (7, "no more"), (0, "")])
+@pytest.mark.parametrize(("most", "shown"), [(-1, "no  more than this"), (8, "no  more"), (0, "")])
 def test_no_more_of_a_page_is_given_than_its_author_lets_be_shown(site: Any, most: int, shown: str) -> None:
     url = "http://other.test/"
-    site.service.versions = [Capture(url, 1.8e9, 200, (), b"", b"", text="no more than this", max_snippet=most)]
+    text = "no \ufdd0secret\ufdd1more than this"
+    site.service.versions = [Capture(url, 1.8e9, 200, (), b"", b"", text=text, max_snippet=most)]
     assert [page["page_content"] for page in post(site, "/open-webui/load", {"urls": [url]}).json] == [shown]
     assert post(site, "/tavily/extract", {"urls": url}).json["results"][0]["raw_content"] == shown
 

@@ -1,0 +1,31 @@
+"""Declarative refreshes: a page's word, in `meta` or in a header field, that readers are to be elsewhere after a while.
+
+Pure. Source: HTML, "shared declarative refresh steps" (4.2.5.3), which browsers follow for both.
+"""
+
+import re
+
+MOVES_WITHIN_S = 1  # as by a redirect; a longer one is read first, so it is a link
+_SPACE = "\t\n\f\r "
+_DELAY = re.compile(rf"[{_SPACE}]*(?:(\d+)[\d.]*|\.[\d.]*)(?:[{_SPACE}]*[;,]|(?=[{_SPACE}]|$))[{_SPACE}]*", re.ASCII)
+_PREFIX = re.compile(rf"url[{_SPACE}]*=[{_SPACE}]*", re.IGNORECASE)
+
+
+def parse_refresh(content: str) -> tuple[int, str] | None:
+    """Return the seconds until a reader is moved, and the reference to where, "" for the page itself; None for none."""
+    delay = _DELAY.match(content)
+    if delay is None:
+        return None
+    rest = content[delay.end() :]
+    prefix = _PREFIX.match(rest)
+    if prefix is not None:
+        rest = rest[prefix.end() :]
+    elif rest[:1] in ("u", "U"):
+        return _seconds(delay), rest.strip()
+    if rest[:1] in ("'", '"'):
+        rest = rest[1:].partition(rest[0])[0]
+    return _seconds(delay), rest.strip()
+
+
+def _seconds(delay: re.Match[str]) -> int:
+    return int((delay[1] or "0")[:9])

@@ -1,0 +1,167 @@
+"""Titles and dates of pages, from the right place. Sources: HTML Standard, 4.2.2 and 4.5.14; schema.org; RFC 8259;
+Highwire Press tags; Dublin Core; ISO 32000-2, 7.9.4. Issues of others: htmldate 8 and 196, node-unfluff 93 (a comment's
+date)."""
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from crawl.content.linked_data import is_linked_data, linked_dates
+from tests.crawl.content.pages_read import both_engines, read, read_file
+from tests.crawl.content.test_extract_pdf import pdf
+
+
+def at(text: str) -> float:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() if text else 0.0
+
+
+@both_engines
+@pytest.mark.parametrize(
+    ("page", "title"),
+    [
+        ("<svg><title>icon</title></svg><title>page</title>", "page"),
+        ("<body><svg><g><title>icon</title></g></svg><h1>head</h1>", "head"),
+        ("<meta property=og:title content=og><h1>head</h1>", "og"),
+        ("<title> </title><h2>menu</h2><h1>he<br>ad</h1>", "he ad"),
+        ("<h2>menu</h2>text", ""),
+        ("<title>one</title><title>two</title>", "one"),
+        ("<title>page</title><meta property=og:title content=og><h1>head</h1>", "page"),
+        ("<h1 hidden>hidden</h1><h1>head</h1>", "head"),
+    ],
+)
+def test_the_title_is_that_of_the_document(engine: str, page: str, title: str) -> None:
+    assert read(page, engine).title == title
+
+
+@pytest.mark.parametrize(
+    ("named", "title"),
+    [
+        ("A title", "A title"),
+        ("Microsoft Word - report.doc", "Hello there"),
+        ("report_final2.docx", "Hello there"),
+        (r"C:\\\\tex\\\\paper.dvi", "Hello there"),
+        ("untitled", "Hello there"),
+        ("-", "Hello there"),
+        ("The node.js way", "The node.js way"),
+        ("Release 2.0", "Release 2.0"),
+    ],
+)
+def test_a_file_name_is_no_title_of_a_pdf(named: str, title: str) -> None:
+    assert read(pdf("Hello there", head=f"/Title ({named})"), media_type="application/pdf").title == title
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Shanghai", "America/Los_Angeles"])
+@pytest.mark.parametrize(
+    ("made", "instant"), [("D:20240101003000", 1_704_069_000.0), ("D:20240101003000+08'00'", 1_704_040_200.0)]
+)
+def test_a_pdf_without_a_zone_is_of_utc(made: str, instant: float, zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        body = pdf("Hello there", head=f"/CreationDate ({made})")
+        assert read(body, media_type="application/pdf").published_at == instant
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@both_engines
+def test_given_linked_data_is_read(engine: str) -> None:
+    assert read_file("42-json-ld-escapes-and-type/x02.test-jl1.html", engine).published_at == at("2020-05-06T08:00:00")
+    assert read_file("42-json-ld-escapes-and-type/x02.test-jl3.html", engine).published_at == at("2020-05-06")
+
+
+@both_engines
+@pytest.mark.parametrize(
+    "data",
+    [
+        r'{"datePublished":"2020\u002D05\u002d06"}',
+        '[{"@type":"Person"},{"@type":["Thing","NewsArticle"],"datePublished":"2020-05-06"}]',
+        '{"@graph":[{"@type":"WebPage","datePublished":"2019-01-01"},{"@type":"Article","datePublished":"2020-05-06"}]}',
+        '{"@type":"Article","comment":{"@type":"Comment","datePublished":"2021-01-01"},"datePublished":"2020-05-06"}',
+        '{"@type":"WebPage","mainEntity":{"@type":"BlogPosting","datePublished":["2020-05-06"]}}',
+        '{"@graph":[{"@type":"Comment","datePublished":"2019-01-01"},{"@type":"WebPage","datePublished":"2020-05-06"}]}',
+        '{"@type":"https://schema.org/Article","schema:datePublished":{"@type":"Date","@value":"2020-05-06"}}',
+        '<!-- {"@type":"Article","datePublished":"2020-05-06",} -->',
+        '//<![CDATA[\n{"headline":"two\nlines","datePublished":"2020-05-06"}\n//]]>',
+        '{"@type":"Article","name":"broken" "datePublished" : "2020\\u002d05-06"',
+        '{"&quot;":0}',
+        '{"@type":"Book","datePublished":"1999-01-01"}',
+        '{"@type":"Article","datePublished":null}',
+    ],
+)
+def test_linked_data_is_json(engine: str, data: str) -> None:
+    expected = at("2020-05-06") if "2020" in data else 0.0
+    assert read(f'<script type="application/ld+json">{data}</script><p>text', engine).published_at == expected
+
+
+def test_linked_data_of_spaces_and_brackets_takes_no_time() -> None:
+    for data in (" " * 60_000, "[" * 60_000, '{"a":' * 20_000, '"::' * 20_000, "," * 60_000, "//<!--" * 9_000):
+        assert not linked_dates([data])
+
+
+def test_the_type_of_a_script_is_a_mime_type() -> None:
+    assert all(map(is_linked_data, ("application/ld+json", " Application/LD+JSON ; charset=utf-8")))
+    assert not any(map(is_linked_data, (None, "", "application/json", "application/ld+json5")))
+
+
+@both_engines
+@pytest.mark.parametrize(
+    ("name", "text", "date"),
+    [
+        ("citation_publication_date", "2009/5/4", "2009-05-04"),
+        ("citation_publication_date", "2009/05", "2009-05-01"),
+        ("citation_date", "2009", "2009-01-01"),
+        ("DC.date.issued", "2009-05-04", "2009-05-04"),
+        ("DCTERMS.issued", "2009-05", "2009-05-01"),
+        ("article:published_time", "2009-05-04T03:02:01+00:00", "2009-05-04T03:02:01"),
+        ("article:published_time", "2009-05-04 03:02:01 UTC", "2009-05-04T03:02:01"),
+        ("parsely-pub-date", "2009-05-04T03:02:01.1234567Z", "2009-05-04T03:02:01.123456"),
+        ("prism.publicationDate", "2009-05-04", "2009-05-04"),
+        ("date", "May 4, 2009", "2009-05-04"),
+        ("pubdate", "4 May 2009", "2009-05-04"),
+        ("publish-date", "1241406121", "2009-05-04T03:02:01"),
+        ("date", "2009", ""),
+        ("date", "04/05/2009", ""),  # May or April
+        ("viewport", "2009-05-04", ""),
+    ],
+)
+def test_dates_of_meta_elements(engine: str, name: str, text: str, date: str) -> None:
+    assert read(f'<meta name="{name}" content="{text}"><p>text', engine).published_at == at(date)
+
+
+ARTICLE = "<article><h1>Title</h1><p>by A <time datetime=2020-05-06>x</time></p><p>text</p></article>"
+LATER = "<time datetime=2021-01-01>x</time>"
+
+
+@both_engines
+@pytest.mark.parametrize(
+    ("page", "date"),
+    [
+        (ARTICLE, "2020-05-06"),
+        (f"<header><h1>T</h1><time>2020-05-06</time></header><p>{'word ' * 200}{LATER}", "2020-05-06"),
+        (f"<aside>{LATER}</aside>{ARTICLE}<footer>{LATER}</footer>", "2020-05-06"),
+        (f"<nav><h2>News</h2>{LATER}</nav>{ARTICLE}", "2020-05-06"),
+        (f"{ARTICLE}<section><article><h2>Related</h2>{LATER}</article></section>", "2020-05-06"),
+        (ARTICLE.replace("<p>text", f"<article class=comment>{LATER}</article><p>text").replace("2020-05-06", ""), ""),
+        (f"<h1>Title</h1><p>{'word ' * 200}<p>{LATER}", ""),
+        (f"<h1>Blog</h1><article><h2>One</h2>{LATER}</article><article><h2>Two</h2>{LATER}</article>", ""),
+        (f"<h1>Blog</h1><h2>One</h2>{LATER}<h2>Two</h2>{LATER}", ""),
+        (
+            "<h1>T</h1><p itemtype=http://schema.org/Comment><time itemprop=datePublished datetime=2021-01-01></time>",
+            "",
+        ),
+        (f"<h1>T</h1><p>{'word ' * 200}<time itemprop=datePublished datetime=2020-05-06>x</time>", "2020-05-06"),
+        ("<time datetime=2020-05-06>x</time><h1>Title</h1>", "2020-05-06"),
+        ("<p>by <time class='entry-date published updated' datetime=2020-05-06>x</time>", "2020-05-06"),
+    ],
+)
+def test_only_a_time_in_the_head_of_the_article_is_its_date(engine: str, page: str, date: str) -> None:
+    assert read(page, engine).published_at == at(date)
+
+
+@both_engines
+def test_an_update_is_told_from_the_first_date(engine: str) -> None:
+    parsed = read("<h1>T</h1><time class=updated datetime=2021-01-01></time><time datetime=2020-05-06></time>", engine)
+    assert (parsed.published_at, parsed.modified_at) == (at("2020-05-06"), at("2021-01-01"))
