@@ -81,6 +81,8 @@ if TYPE_CHECKING:
         slot_start,
         split_url,
     )
+    from dht.language.stop_lists import stop_lists
+    from dht.language.tags import codes_of, language_code
     from dht.leases.lease_balancer import BalanceReport
     from dht.local_faults import FaultSite, LocalFault, LocalFaults, refusal_of, refused, write_atomically
     from dht.membership.working_families import WorkingFamilies
@@ -177,6 +179,8 @@ else:
                 "MAX_SLOT_BITS MAX_SPREAD SITE_BYTES DocumentId Key NodeId Slot distance document_id "
                 "placement_key site_of slot_of slot_range slot_start split_url"
             ),
+            "dht.language.stop_lists": "stop_lists",
+            "dht.language.tags": "codes_of language_code",
             "dht.leases.lease_balancer": "BalanceReport",
             "dht.local_faults": "FaultSite LocalFault LocalFaults refusal_of refused write_atomically",
             "dht.membership.working_families": "WorkingFamilies",
@@ -241,14 +245,14 @@ __all__ = [
     "RuleDecision", "ShardPolicy", "SignedGrant", "SignedStrategy", "SiteShards", "Slot", "SlotMove", "Strategy",
     "StrategyAhead", "StrategyHistory", "StrategyRules", "Supervisor", "Topic", "VerifiedHeartbeat", "View",
     "Visitor", "WorkingFamilies", "add_signature", "check_bounds", "check_network", "check_publishers",
-    "check_window", "counted", "crawler_key_of", "decode_grant", "decode_piece", "decode_pieces", "decode_signed",
-    "difference", "distance", "document_id", "documents_of", "encode_document", "encode_grant", "encode_piece",
-    "encode_pieces", "encode_signed", "evidence_points", "grant_flaw", "has_met_peers", "host_matches",
-    "json_web_key", "lazily", "leaves_of", "library_log", "load_leaf", "network_id", "node_id_of", "now_of",
-    "open_heartbeat", "open_overlay", "open_voucher", "owners_needed", "parse_address", "parse_document",
-    "parse_invitation", "placement_diff", "placement_key", "refusal_of", "refused", "resize_inside", "revoked_id",
-    "shards", "sign_strategy", "sign_voucher", "signature_fields", "signers_needed", "site_of", "slot_of",
-    "slot_range", "slot_start", "small_packet_socket", "solve_all", "split_url", "spread_depth", "stray_range",
-    "system_clock", "thumbprint", "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of",
-    "write_atomically",
+    "check_window", "codes_of", "counted", "crawler_key_of", "decode_grant", "decode_piece", "decode_pieces",
+    "decode_signed", "difference", "distance", "document_id", "documents_of", "encode_document", "encode_grant",
+    "encode_piece", "encode_pieces", "encode_signed", "evidence_points", "grant_flaw", "has_met_peers",
+    "host_matches", "json_web_key", "language_code", "lazily", "leaves_of", "library_log", "load_leaf",
+    "network_id", "node_id_of", "now_of", "open_heartbeat", "open_overlay", "open_voucher", "owners_needed",
+    "parse_address", "parse_document", "parse_invitation", "placement_diff", "placement_key", "refusal_of",
+    "refused", "resize_inside", "revoked_id", "shards", "sign_strategy", "sign_voucher", "signature_fields",
+    "signers_needed", "site_of", "slot_of", "slot_range", "slot_start", "small_packet_socket", "solve_all",
+    "split_url", "spread_depth", "stop_lists", "stray_range", "system_clock", "thumbprint", "unknown_parts",
+    "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically",
 ]  # fmt: skip

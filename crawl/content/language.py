@@ -3,7 +3,6 @@
 Pure: text in, an ISO 639-1 code out, "" where nothing is sure.
 """
 
-import re
 from collections import Counter
 from operator import itemgetter
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from crawl.content import page_leaf
 from crawl.content.letters import BEYOND_LATIN, OF_WORD, ONLY_UKRAINIAN, SCRIPTS
+from dht import language_code
 
 SAMPLE_CHARS = 3_000
 _ENOUGH = 0.2  # share of the letters that must be of a script; an ideograph counts for two letters
@@ -23,9 +23,8 @@ _SHARED = (  # languages that a script does not tell apart: a declaration among 
     frozenset(("ru", "uk", "be", "bg", "mk", "sr", "kk", "ky", "mn", "tg", "tt")),
     frozenset(("ar", "fa", "ur", "ps", "ku", "ug", "sd")),
     frozenset(("hi", "mr", "ne", "sa")),
-    frozenset(("he", "yi", "iw")),
+    frozenset(("he", "yi")),
 )
-_CODE = re.compile(r"\s*([A-Za-z]{2})(?:[-_].*|\s*)$")
 _ASCII = bytes(range(128))
 _LETTERS = bytes(byte for byte in _ASCII if chr(byte).isalpha())
 _APART = bytes(byte if byte in _LETTERS or byte not in _ASCII else 0x20 for byte in range(256))
@@ -71,8 +70,7 @@ SMALL_WORDS = _slots()
 
 def guess_language(declared: str, text: str) -> str:
     """Guess the language of a text. A declaration loses only where the script contradicts it beyond doubt."""
-    match = _CODE.match(declared[:40])
-    said = match[1].lower() if match else ""
+    said = language_code(declared[:40])
     start = max(0, len(text) // 4)  # past the navigation at the top
     sample = text[start : start + SAMPLE_CHARS]
     written = _script_language(sample)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 
+from dht import codes_of
 from index.query.query_tree import LanguageFilter, QueryNode, SiteFilter, TagFilter, all_of, any_of
 from index.text.tags import FIRST_YEAR, LAST_YEAR, WEB_PAGE, date_tags, word_tags
 
@@ -48,10 +49,9 @@ def _site(value: str) -> SiteFilter | None:
     return SiteFilter(host) if host and "*" not in host else None
 
 
-def _language(value: str) -> LanguageFilter | None:
-    code = value.lower()
-    is_code = 2 <= len(code) <= 8 and code.isascii() and code.replace("-", "").isalnum()
-    return LanguageFilter(code) if is_code else None
+def _language(value: str) -> QueryNode | None:
+    codes: list[QueryNode] = [LanguageFilter(code) for code in codes_of(value)]
+    return any_of(codes) if codes else None
 
 
 def _in_field(field: str) -> Callable[[str], QueryNode | None]:

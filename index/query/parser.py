@@ -127,7 +127,7 @@ class _Builder:
         self._syntax = syntax
         self._room = MAX_LEAVES
         self._is_cut = False
-        named = [filter_.code for each in _filters(syntax) if isinstance(filter_ := _filter(each), LanguageFilter)]
+        named = [each.value for each in _filters(syntax) if each.name == "lang" and _filter(each)]
         folded = [found[0] for each in _wished(syntax) if len(found := _folded(each.text)) == 1]
         self._weak = stop_words(folded, language or (named[0] if named else ""))
         if all(word in self._weak for word in folded) and not _has_others(syntax):

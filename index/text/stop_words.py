@@ -1,19 +1,18 @@
 """Stop words: which words of a query carry grammar and no subject.
 
-Pure: the lists lie beside this file, one for each language. Only lists can tell: how many documents hold a word never
-finds those of a language that has a twentieth of the pages. A stop word is no less a word in a phrase, and in a query
-of nothing else.
+Pure: the lists are those of `dht/language/stop_lists.py`, one for each language. Only lists can tell: how many
+documents hold a word never finds those of a language that has a twentieth of the pages. A stop word is no less a word
+in a phrase, and in a query of nothing else.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 
+from dht import language_code, stop_lists
 from index.text.folding import fold
 
-_LISTS = Path(__file__).with_name("stop_lists")
-_ALIASES = {"nb": "no", "nn": "no", "sr": "hr", "bs": "hr", "sh": "hr"}
+_ALIASES = {"nn": "no", "sr": "hr", "bs": "hr", "sh": "hr"}
 # One stop word alone tells of a language if it is hardly a word of English, as these; others ("die hard", "dog food",
 # "via rail": of German, Danish, Spanish) need a second one of theirs in the query. Letters beyond ASCII are enough.
 _TELLING = (
@@ -44,7 +43,7 @@ def stop_words(words: Sequence[str], language: str = "") -> frozenset[str]:
 @cache
 def list_codes() -> frozenset[str]:
     """Return the languages that have a list."""
-    return frozenset(path.stem for path in _LISTS.glob("*.txt"))
+    return frozenset(stop_lists())
 
 
 def _spoken(words: Iterable[str]) -> frozenset[str]:
@@ -58,14 +57,14 @@ def _spoken(words: Iterable[str]) -> frozenset[str]:
 
 
 def _code(language: str) -> str:
-    code = language.lower().partition("-")[0]
+    code = language_code(language)
     return _ALIASES.get(code, code)
 
 
 @cache
 def _languages() -> Mapping[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
-    for code in sorted(list_codes()):
-        for word in (_LISTS / f"{code}.txt").read_text(encoding="utf-8").split():
+    for code, words in stop_lists().items():
+        for word in words:
             found.setdefault(fold(word), set()).add(code)
     return {word: frozenset(codes) for word, codes in found.items()}

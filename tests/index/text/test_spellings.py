@@ -1,12 +1,8 @@
 """Spellings of one word meet, whoever typed which; words that are others stay apart."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from index.query.parser import parse_query
-from index.query.query_tree import select
 from index.results.snippet import make_snippet, terms_of
 from index.text.analyzer import terms, tokens, words
 from index.text.folding import fold, lower
