@@ -5,13 +5,14 @@ documents hold a word never finds those of a language that has a twentieth of th
 in a phrase, and in a query of nothing else.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from dht import language_code, stop_lists
-from index.text.folding import fold
+from index.text.folding import fold, lower
 
+_TONAL = ("vi",)  # whose words without their marks are others
 _ALIASES = {"nn": "no", "sr": "hr", "bs": "hr", "sh": "hr"}
 # One stop word alone tells of a language if it is hardly a word of English, as these; others ("die hard", "dog food",
 # "via rail": of German, Danish, Spanish) need a second one of theirs in the query. Letters beyond ASCII are enough.
@@ -23,13 +24,15 @@ _TELLING = (
 _TELLING_WORDS = frozenset(_TELLING.split())
 
 
-def languages_of(folded: str) -> frozenset[str]:
-    """Return the languages (ISO 639-1) in which a folded, unstemmed word is a stop word; most words have none."""
-    return _languages().get(folded, frozenset())
+def languages_of(word: str) -> frozenset[str]:
+    """Return the languages (ISO 639-1) in which an unstemmed word is a stop word; most words have none. A word without
+    marks is also one that has them: people leave them out. With its marks it is no other word."""
+    folded, exact = _languages()
+    return (folded if word == fold(word) else exact).get(word, frozenset())
 
 
 def stop_words(words: Sequence[str], language: str = "") -> frozenset[str]:
-    """Return those of a query's folded words that are stop words in the language in which it is written.
+    """Return those of a query's words (of `analyzer.words`) that are stop words in the language in which it is written.
 
     That is the given language (a tag, as in `en` or `de-AT`) where there is a list for it, else the one with the most
     stop words here: English before others, and others together, where they have equally many.
@@ -62,9 +65,13 @@ def _code(language: str) -> str:
 
 
 @cache
-def _languages() -> Mapping[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+def _languages() -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
+    """Return the languages of each small word, folded, and as it is written."""
+    folded, exact = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for code, words in stop_lists().items():
         for word in words:
-            found.setdefault(fold(word), set()).add(code)
-    return {word: frozenset(codes) for word, codes in found.items()}
+            if code not in _TONAL:
+                folded[fold(word)].add(code)
+            exact[lower(word)].add(code)
+    frozen = [{word: frozenset(codes) for word, codes in found.items()} for found in (folded, exact)]
+    return frozen[0], frozen[1]

@@ -9,6 +9,7 @@ from index.text.folding import fold, lower
 from index.text.stem_classes import class_of, stem
 from index.text.surfaces import distinct_words
 from index.text.tags import word_tags
+from tests.crawl.content.pages_read import read_file
 
 # Unicode Collation Algorithm at its first level; UAX #44, Default_Ignorable; Lucene's normalizers of Arabic, Persian
 # and Hindi; the Unicode Standard, table 12-38 (chillu letters).
@@ -103,3 +104,20 @@ def test_words_and_endings_of_persian_meet_however_they_are_joined() -> None:
     for written in ("کتاب\u200cها", "کتابها"):
         assert stem("کتابها", persian) in terms(written, stem_class=persian)
     assert words("می\u200cروم") == words("می روم")
+
+
+@pytest.mark.parametrize(
+    ("page", "typed"),
+    [
+        ("10-soft-hyphens/shy.test.html", "Bundesverfassungsgericht"),
+        ("10-soft-hyphens/shy.test-wj.html", "Pruefsteinwj"),
+        ("10-soft-hyphens/shy.test-bom.html", "Pruefsteinbom"),
+        ("47-scripts-folding/x02.test-heb.html", "בראשית ברא"),
+        ("47-scripts-folding/x02.test-fad.html", "1403"),
+        ("47-scripts-folding/x02.test-grc.html", "ανθρωπος"),
+    ],
+)
+def test_pages_of_the_cases_hold_what_is_typed(page: str, typed: str) -> None:
+    parsed = read_file(page)
+    stem_class = class_of(parsed.language)
+    assert set(terms(typed, stem_class=stem_class)) <= set(terms(parsed.text, stem_class=stem_class))
