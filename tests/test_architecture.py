@@ -46,6 +46,7 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "crawl/fetch",
         "crawl/schedule",
         "crawl/content",
+        "crawl/lists",
         "crawl/politeness",
         "crawl/frontier",
         "crawl/parsing",

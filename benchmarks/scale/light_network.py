@@ -6,7 +6,7 @@ travel as bytes, and take a round trip of `node/extras/simulation/delays.py`; wo
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from random import Random
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ import msgspec
 from benchmarks.overlay.balance import members
 from benchmarks.scale.fan_out import owners_of, slot_bits
 from crawl import signature
-from dht import Clock, DocumentId, Key, Message, NodeId, Now, Overlay, Slot, Strategy, slot_of
+from dht import Clock, DocumentId, Key, Message, NodeId, Now, Overlay, PeerAudit, Slot, Strategy, slot_of
 from dht.membership.answer_times import AnswerTimes, LatePeers
 from index import IndexConfig, Searcher, Text
 from index.asking.agreement import owners_digest
@@ -24,16 +24,21 @@ from index.query.search_rules import NEWEST_RULES
 from index.shard.local_index import LocalIndex
 from index.shard.messages import Agreement
 from node.extras.simulation.delays import Delays
+from node.extras.simulation.observations import REPLICAS
 
 CONFIG = IndexConfig(engine="memory", commit_s=0.0)
 FOR_GOOD = 1 << 40
+SLOW_S = 1.0  # by which a slow peer's answers are late: a busy or a far one
 
 
 class LightNetwork:
     """All nodes, and their questions. `asked`: each question since the list was last cleared: the asked peer, the
-    message's name and the steady instant."""
+    message's name and the steady instant. `slow`: peers whose answers are late."""
 
-    def __init__(self, nodes: int, seed: int) -> None:
+    def __init__(
+        self, nodes: int, seed: int, *, copies: int = REPLICAS, slow_share: float = 0.0, is_checked: bool = True
+    ) -> None:
+        """`copies`: nodes that answer for each slot; `is_checked`: whether known peers are checked by lot."""
         ids, bits = tuple(sorted(members(seed, nodes))), slot_bits(nodes)
         analyzer, ranking = NEWEST_RULES.numbers
         self.strategy = Strategy(
@@ -47,11 +52,13 @@ class LightNetwork:
             ranking=ranking,
         )
         self.ids, self.live = ids, frozenset(ids)
-        owners = owners_of(ids, bits)
+        owners = owners_of(ids, bits, copies)
         self.owners = [owners[Slot(slot)] for slot in range(1 << bits)]
         self.asked: list[tuple[NodeId, str, float]] = []
         self.texts: dict[DocumentId, Text] = {}
-        self._delays, self._chance = Delays(seed), Random(seed)
+        self.is_checked, self._delays, self._chance = is_checked, Delays(seed), Random(seed)
+        self.slow = frozenset(self._chance.sample(ids[1:], round(slow_share * nodes)))  # the first one asks
+        self.answering: Sequence[tuple[NodeId, ...]] = self.owners
         self._places = {peer: place for place, peer in enumerate(ids)}
         self.overlays = {peer: LightOverlay(self, peer) for peer in ids}
         self.nodes = [LightNode(self, overlay, place) for place, overlay in enumerate(self.overlays.values())]
@@ -66,6 +73,10 @@ class LightNetwork:
         for node in self.nodes:
             while await node.local.advance():
                 pass
+
+    def ask_only(self, slots: Collection[int]) -> None:
+        """Have nobody asked for other slots."""
+        self.answering = [team if slot in slots else () for slot, team in enumerate(self.owners)]
 
     async def pass_between(self, one: NodeId, other: NodeId) -> None:
         """Let the time of one way between two nodes pass."""
@@ -126,16 +137,16 @@ class LightOverlay:
         return self._network.owners[slot]
 
     def ready(self, slot: Slot, *, answering: bool = False) -> tuple[NodeId, ...]:
-        """Return who owns a slot."""
-        return self._network.owners[slot]
+        """Return who owns a slot, and is asked for it."""
+        return self._network.answering[slot]
 
     def owners_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
         """Return the owners of every slot."""
         return self._network.owners
 
     def ready_by_slot(self, *, answering: bool = False) -> Sequence[tuple[NodeId, ...]]:
-        """Return the owners of every slot."""
-        return self._network.owners
+        """Return the owners of every slot that are asked for it."""
+        return self._network.answering
 
     def agree(self, slots: Sequence[Slot]) -> Agreement:
         """Say that all copies of some slots are alike."""
@@ -154,15 +165,21 @@ class LightOverlay:
         """Ask a node: there, its work, and back."""
         network, name, began_at = self._network, type(message).__name__, loop_clock().steady
         body = msgspec.msgpack.encode(message)
-        if peer != self.node_id:
-            network.asked.append((peer, name, began_at))
-            await network.pass_between(self.node_id, peer)
         kind, handler = network.overlays[peer]._handlers[name]
-        told = msgspec.msgpack.encode(await handler(self.node_id, msgspec.msgpack.decode(body, type=kind)))
-        if peer != self.node_id:
+        if peer == self.node_id:
+            told = await handler(peer, msgspec.msgpack.decode(body, type=kind))
+            return msgspec.msgpack.decode(msgspec.msgpack.encode(told), type=answer)
+        network.asked.append((peer, name, began_at))
+        note = self.times.waited
+        try:
+            await network.pass_between(self.node_id, peer)
+            told = msgspec.msgpack.encode(await handler(self.node_id, msgspec.msgpack.decode(body, type=kind)))
+            await asyncio.sleep(SLOW_S * (peer in network.slow))
             await network.pass_between(peer, self.node_id)
             self.late.note_answer(peer)
-            self.times.took(peer, loop_clock().steady - began_at)
+            note = self.times.took
+        finally:  # the asker may have enough without this answer
+            note(peer, loop_clock().steady - began_at)
         return msgspec.msgpack.decode(told, type=answer)
 
 
@@ -173,7 +190,9 @@ class LightNode:
         self.overlay, self._network, self.feed = overlay, network, ListFeed()
         found = cast(Overlay, overlay)
         self.local = LocalIndex(CONFIG, None, found, self.feed, overlay.agree)
-        self.searcher = Searcher(found, self.local, self._read, loop_clock, Random(number), signature)
+        rng = Random(number)
+        audit = PeerAudit(loop_clock, rng.random if network.is_checked else lambda: 1.0)  # 1.0: never by lot
+        self.searcher = Searcher(found, self.local, self._read, loop_clock, rng, signature, audit)
 
     async def _read(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
         """Read documents, each from its quickest owner, all at once."""

@@ -37,6 +37,9 @@ _WORDS = re.compile(
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _EPOCH = re.compile(r"(\d{10})(?:\d{3})?")
 _ZONE = re.compile(r"\s+(?=(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})$)")
+_COMMENT = re.compile(
+    r"(?<![\w-])(?:comments?|replies)(?:[-_](?:list|area|body|section|meta|thread))?(?![\w-])|/Comment"
+)
 _BESIDE = frozenset(("nav", "aside", "footer"))
 HEAD_CHARS = 500  # between an article's title and its date: a line of authors and a summary
 
@@ -56,9 +59,11 @@ def place_of(
     parents: Sequence[tuple[str, Mapping[str, str | None]]], articles: Sequence[int], at: int, name: str, text: str
 ) -> Placed:
     """Return the place of an element by its parents (tag, attributes), and the numbers of those that are articles, the
-    innermost first. An article inside another is a comment."""
+    innermost first. An article inside another is a comment, and so is what is called one."""
     is_beside = len(articles) > 1 or any(
-        tag in _BESIDE or "Comment" in (values.get("itemtype") or "") for tag, values in parents
+        tag in _BESIDE or any(_COMMENT.search(values.get(key) or "") for key in ("itemtype", "class", "id"))
+        for tag, values in parents
+        if tag not in ("html", "body")
     )
     return Placed(at, articles[-1] if articles else 0, is_beside, name, text)
 

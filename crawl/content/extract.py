@@ -14,9 +14,9 @@ from crawl.content.dates import find_dates
 from crawl.content.decode import decode_text
 from crawl.content.extract_lexbor import read_lexbor
 from crawl.content.extract_pdf import FEW_PAGES, MAX_PAGES, read_pdf
-from crawl.content.feeds import feeds_of
 from crawl.content.fingerprint import fingerprint, signature
 from crawl.content.language import guess_language
+from crawl.content.link_header import feeds_of
 from crawl.content.linked_data import linked_dates
 from crawl.content.page import Link, ParseResult, ParseTask
 from crawl.content.raw_html import BREAK, MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, RawHtml

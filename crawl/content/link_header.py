@@ -1,4 +1,4 @@
-"""Link header fields: links of a response that no markup is needed for, so PDF files have them too.
+"""Link header fields: links of a response that no markup is needed for, so PDF files have them too; and feeds in links.
 
 Pure: header fields in, links out. Source: RFC 8288, sections 3 and B.2. A link whose context is another resource (its
 `anchor`) says nothing of this one and is left out, and so are the deprecated `rev` links.
@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from crawl.canonical_url import find_url
-from crawl.content.feeds import FEED_TYPES
 
+FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"))
+MAX_NAMED = 8  # feeds that one page may name; more are translations of one another
 MAX_LINKS = 32  # of one response
 MAX_FIELD_CHARS = 8_192
 _TARGET = re.compile(r"[\s,]*<([^<>]*)>")
@@ -77,3 +78,9 @@ def _parsed(value: str) -> Iterator[tuple[str, dict[str, str]]]:
         if rest is None:
             return
         at = rest.end()
+
+
+def feeds_of(alternates: Iterable[tuple[str, str]], base: str) -> tuple[str, ...]:
+    """List the feeds among a page's alternate forms (media type, reference), by canonical URL."""
+    named = (find_url(href, base) for kind, href in alternates if kind.partition(";")[0].strip().lower() in FEED_TYPES)
+    return tuple(dict.fromkeys(url for url in named if url))[:MAX_NAMED]

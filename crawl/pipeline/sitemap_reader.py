@@ -16,12 +16,12 @@ from msgspec.structs import replace
 from crawl.canonical_url import find_url
 from crawl.config import CrawlConfig
 from crawl.content.fingerprint import fingerprint
-from crawl.content.sitemap import Sitemap, parse_sitemap
 from crawl.fetch.content_codings import BadCoding, decode_body, is_gzip
 from crawl.fetch.response import Fetched
 from crawl.frontier.admission import Trail
 from crawl.frontier.fetch_task import FetchTask
 from crawl.frontier.frontier import Frontier
+from crawl.lists.sitemap import Sitemap, parse_sitemap
 from crawl.pipeline.fetch_outcome import outcome_of_reading, refused
 from crawl.pipeline.handoff import Delivery, FoundUrls
 from crawl.pipeline.redirect_chain import REDIRECTS

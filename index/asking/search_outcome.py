@@ -20,7 +20,7 @@ from index.query.parser import Query
 from index.query.patterns import MAX_ALTERNATIVES, MAX_LISTED, WordPattern, alternatives
 from index.results.result_picker import SiteHits, site_hits
 from index.results.top_k_merge import FacetSums, MergedHit, facet_sums, merge
-from index.shard.messages import BestAnswer, StatisticsAnswer
+from index.shard.messages import BestAnswer, SlotSums, StatisticsAnswer
 
 T = TypeVar("T")
 Told = tuple[NodeId, BestAnswer, int]  # the last are the slots for which it counts, as a bitmap
@@ -77,30 +77,32 @@ class SearchOutcome:
         """Whether somebody answered for every slot."""
         return self.answered.bit_count() == self.slots
 
-    def begin_again(self, counted: "SearchOutcome") -> None:
-        """Go by these statistics, which were asked for after a guess."""
-        self.statistics, self.ready, self.answered = counted.statistics, counted.ready, counted.answered
-        self.spellings, self.disputed = counted.spellings, counted.disputed
-        self.said += counted.said
-        for mine, theirs in (
-            (self.asked, counted.asked),
-            (self.silent, counted.silent),
-            (self.replied, counted.replied),
-            (self.shunned, counted.shunned),
-        ):
-            mine |= theirs
+    def prove(self, asked: PeerQuery, sums: Sequence[SlotSums], again: "SearchOutcome") -> None:
+        """Go by the sums that answers brought, and by the statistics of the other slots, which were asked for again."""
+        parts = [Statistics(each.documents, each.lengths, each.df) for each in sums]
+        self.statistics = total((*parts, again.statistics), len(asked.query.leaves))
+        brought = zip((0,) * len(asked.spellings), *(each.spellings for each in sums), strict=True)
+        self.spellings = {
+            word: sum(counts) + again.spellings[word] for word, counts in zip(asked.spellings, brought, strict=True)
+        }
+        self.disputed, self.is_guess = again.disputed, False
+        self.said += again.said
+        self.asked |= again.asked
+        self.silent |= again.silent
+        self.replied |= again.replied
+        self.shunned |= again.shunned
 
 
-def brought(asked: PeerQuery, coming: Gathered[BestAnswer]) -> tuple[Statistics, dict[str, int]] | None:
-    """Return the statistics and the counts of spellings that answers of the second round brought. None: an answer
-    counts for some of its slots alone, and its sums are of all."""
-    parts = [(answer.sums, slots.bit_count() == len(answer.slots)) for _, answer, slots in coming.answers]
-    sums = [each for each, is_whole in parts if each is not None and is_whole]
-    if len(sums) < len(parts):
-        return None
-    found = total((Statistics(each.documents, each.lengths, each.df) for each in sums), len(asked.query.leaves))
-    counts = zip((0,) * len(asked.spellings), *(each.spellings for each in sums), strict=True)
-    return found, dict(zip(asked.spellings, map(sum, counts), strict=True))
+def brought(coming: Gathered[BestAnswer], new: Collection[NodeId]) -> tuple[list[SlotSums], int]:
+    """Return the sums that answers of the second round brought, and the slots of which they tell nothing: those of new
+    peers, and of answers that count for some of their slots alone."""
+    sums, unsure = [], 0
+    for peer, answer, slots in coming.answers:
+        if answer.sums is None or peer in new or slots.bit_count() < len(answer.slots):
+            unsure |= slots
+        else:
+            sums.append(answer.sums)
+    return sums, unsure
 
 
 def summed(asked: PeerQuery, covered: Gathered[StatisticsAnswer], ready: Ready) -> SearchOutcome:

@@ -6,6 +6,7 @@ the peers' copies are the network's.
 
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from dht import NodeId, Overlay, PeerAudit, Slot, Topic
 from index.asking.answer_audit import hold_to, settle
@@ -27,6 +28,7 @@ MAX_KNOWN = 8  # sets of peers that are avoided, of which who else can answer is
 BESIDE = 8  # hits that a guess asks for besides: they show how far left-out ones reach by the right statistics
 GUESSING = 0.7  # of the second round's time, for answers by a guess
 NOBODY: Mapping[NodeId, BestAnswer] = {}
+CHECKED_WITHIN_S = 5.0
 DEEPER = 8  # times as many candidates when a peer is asked again
 Bounds = tuple[int, int, float]  # of an answer: results, candidates that are looked at, the least score
 
@@ -45,7 +47,6 @@ class TwoPhaseSearch:
     ) -> None:
         self._config, self._overlay, self._remote = config, overlay, remote
         self._audit, self._hit_audit, self._remembered = audit, hit_audit, remembered
-        self._replied: set[NodeId] = set()  # to the last question for the best
         self._by_slot: Sequence[Sequence[NodeId]] = ()
         self._known: dict[frozenset[NodeId], Ready] = {}  # of these, by who is avoided
 
@@ -64,30 +65,39 @@ class TwoPhaseSearch:
         return replace(asked, query=query, text=query.text, are_words_sure=is_sure)
 
     def guessed(self, asked: PeerQuery) -> SearchOutcome | None:
-        """Return an outcome whose statistics are remembered, for `best` to prove; None where they are not, or where one
-        of those who answered last is so new that all it says is asked twice."""
-        view = self._overlay.view
-        ready = self._ready_of(view.ready_by_slot(answering=True), self._audit.refuted())
-        found = self._remembered.guess(asked.query, len(ready))
-        is_new, others = self._audit.sampling.is_new, self._replied - {view.node_id}
-        if found is None or asked.query.is_by_date or any(is_new(peer, Topic.STATISTICS) for peer in others):
+        """Return an outcome whose statistics are remembered, for `best` to prove; None where they are not."""
+        refuted = self._audit.refuted()
+        ready = self._ready_of(self._overlay.view.ready_by_slot(answering=True), refuted)
+        found = None if asked.query.is_by_date else self._remembered.guess(asked.query, len(ready))
+        if found is None:
             return None
-        return SearchOutcome(found, ready, answered=ready.askable, shunned={*self._audit.refuted()}, is_guess=True)
+        return SearchOutcome(found, ready, answered=ready.askable, shunned={*refuted}, is_guess=True)
 
     async def statistics(
+        self, asked: PeerQuery, until: float, avoid: frozenset[NodeId], shown_at: float = NEVER
+    ) -> SearchOutcome:
+        """Ask for the statistics of every slot that somebody is ready for, until the steady instant `until`."""
+        ready = self._ready_of(self._overlay.view.ready_by_slot(answering=True), self._audit.refuted())
+        outcome = await self._counted(asked, ready, until, avoid, shown_at)
+        if outcome.is_answered and not outcome.disputed:
+            self._remembered.note(asked.query, outcome.slots, outcome.statistics)
+        return outcome
+
+    async def _counted(
         self,
         asked: PeerQuery,
+        ready: Ready,
         until: float,
-        avoid: frozenset[NodeId],
+        avoid: frozenset[NodeId] = frozenset(),
         shown_at: float = NEVER,
         doubted: Mapping[NodeId, BestAnswer] = NOBODY,
     ) -> SearchOutcome:
-        """Ask for the statistics of every slot that somebody is ready for, until the steady instant `until`. Answers of
-        `doubted` peers brought sums; they are asked for these same slots, and others after them."""
+        """Ask for the statistics of the slots of `ready`. Answers of `doubted` peers brought sums; they are asked for
+        these same slots, and others after them."""
         view = self._overlay.view
         by_slot, refuted = view.ready_by_slot(answering=True), self._audit.refuted()
-        ready = self._ready_of(by_slot, refuted)
-        first = Ready({**ready, **{Slot(slot): (peer,) for peer, told in doubted.items() for slot in told.slots}})
+        told = {Slot(slot): (peer,) for peer, answer in doubted.items() for slot in answer.slots if slot in ready}
+        first = Ready({**ready, **told}) if told else ready
         question, from_store = (_statistics_question(asked, len(by_slot), each) for each in (False, True))
 
         def cover(
@@ -96,7 +106,7 @@ class TwoPhaseSearch:
             return self._remote.cover(ready, question, until, avoid, shown_at, covered)
 
         began = self._audit.now
-        covered = await cover(first if doubted else ready, until)
+        covered = await cover(first, until)
         if left := self._left(ready, covered.slots, len(by_slot)):
             await cover(left, until, covered)
         hold_to(self._audit, covered, doubted)
@@ -116,8 +126,6 @@ class TwoPhaseSearch:
         due = {peer for peer in others if peer in doubted or self._audit.is_due(peer, Topic.STATISTICS)}
         disputed = await settle(self._audit, covered, ready, due, confirm, judge)
         outcome = summed(asked, covered, ready)
-        if outcome.is_answered and not disputed:
-            self._remembered.note(asked.query, outcome.slots, outcome.statistics)
         outcome.disputed = disputed
         outcome.shunned |= self._audit.refuted()
         return outcome
@@ -146,7 +154,6 @@ class TwoPhaseSearch:
             if left := self._left(open_, coming.slots, outcome.slots):
                 await self._remote.cover(left, question, by, avoid, shown_at, coming)
             note_answers(outcome, coming)
-            self._replied = {peer for peer, _, _ in coming.answers} or self._replied
             self._hit_audit.offer(coming, asked.query, ask)
             if outcome.is_guess and not await self._is_proved(asked, outcome, asked_for, until, avoid, shown_at):
                 open_ = self._ready(outcome.answered, outcome)
@@ -171,23 +178,37 @@ class TwoPhaseSearch:
         avoid: frozenset[NodeId],
         shown_at: float,
     ) -> bool:
-        """Put the statistics that the answers brought in place of the guessed ones, and score by them. False where that
-        cannot be, or a peer is due to be checked: all have been asked for theirs by slot then."""
-        outcome.is_guess, coming, me = False, outcome.coming, self._overlay.view.node_id
-        others = {peer: answer for peer, answer, _ in coming.answers if peer != me}
-        due = {peer: told for peer, told in others.items() if self._audit.is_due(peer, Topic.STATISTICS)}
-        found = None if due else brought(asked, coming)
-        if found is None:
-            outcome.begin_again(await self.statistics(asked, until, avoid, shown_at, due))
-            return False
-        guess, (outcome.statistics, outcome.spellings) = outcome.statistics, found
-        outcome.answered = coming.slots
-        if outcome.is_answered:
+        """Put the statistics that the answers brought in place of the guessed ones, and score by them. New peers are
+        asked for theirs by slot before, and so is whose answer counts for some of its slots alone. False where these
+        gave none, or a peer was refuted: the best have to be asked for again."""
+        guess, coming, me = outcome.statistics, outcome.coming, self._overlay.view.node_id
+        is_new = self._audit.sampling.is_new
+        new = {peer for peer, _, _ in coming.answers if peer != me and is_new(peer, Topic.STATISTICS)}
+        sums, unsure = brought(coming, new)
+        for peer, told, slots in coming.answers:
+            if not slots & unsure and peer != me and self._audit.is_due(peer, Topic.STATISTICS):
+                self._audit.checks.offer(Topic.STATISTICS, partial(self._check, asked, peer, told))
+        doubted = {peer: told for peer, told, _ in coming.answers if peer in new}
+        again = summed(asked, Gathered(), Ready())
+        if unsure:
+            again = await self._counted(asked, outcome.ready.within(unsure), until, avoid, shown_at, doubted)
+        outcome.prove(asked, sums, again)
+        outcome.answered = coming.slots & ~unsure | again.answered
+        if outcome.is_answered and not outcome.disputed:
             self._remembered.note(asked.query, outcome.slots, outcome.statistics)
+        if outcome.answered != coming.slots or not self._audit.refuted().isdisjoint(new):
+            return False
         if outcome.statistics != guess:
             outcome.rescoring = Rescoring(asked.query, guess, outcome.statistics, k)
             coming.answers = [(peer, outcome.rescoring.answer(told), slots) for peer, told, slots in coming.answers]
         return True
+
+    async def _check(self, asked: PeerQuery, peer: NodeId, told: BestAnswer) -> None:
+        """Hold a peer to the sums that it brought: it and others are asked for the statistics of these slots."""
+        slots, by_slot = bitmap_of(told.slots), self._overlay.view.ready_by_slot(answering=True)
+        if slots and slots.bit_length() <= len(by_slot):
+            ready = self._ready_of(by_slot, self._audit.refuted()).within(slots)
+            await self._counted(asked, ready, self._audit.now + CHECKED_WITHIN_S, doubted={peer: told})
 
     async def own(self, asked: PeerQuery, k: int, per_host: int, until: float) -> SearchOutcome:
         """Find the best of this node's own slots, by their own statistics; no peer is asked."""

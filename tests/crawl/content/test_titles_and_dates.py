@@ -146,6 +146,8 @@ LATER = "<time datetime=2021-01-01>x</time>"
         (f"{ARTICLE}<section><article><h2>Related</h2>{LATER}</article></section>", "2020-05-06"),
         (ARTICLE.replace("<p>text", f"<article class=comment>{LATER}</article><p>text").replace("2020-05-06", ""), ""),
         (f"<h1>Title</h1><p>{'word ' * 200}<p>{LATER}", ""),
+        (f"<h1>T</h1><p>text<div class='comment-list x'>{LATER}</div>", ""),
+        (f"<h1>T</h1><div class=comments-open>{LATER}</div>", "2021-01-01"),
         (f"<h1>Blog</h1><article><h2>One</h2>{LATER}</article><article><h2>Two</h2>{LATER}</article>", ""),
         (f"<h1>Blog</h1><h2>One</h2>{LATER}<h2>Two</h2>{LATER}", ""),
         (

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from crawl.content.sitemap import parse_sitemap, parse_w3c_date
+from crawl.lists.sitemap import parse_sitemap, parse_w3c_date
 from crawl.schedule.lastmod import PROVEN_TESTS, Lastmods
 
 DAY_S = 86_400.0

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from crawl.content.sitemap import Sitemap, parse_sitemap
+from crawl.lists.sitemap import Sitemap, parse_sitemap
 from tests.crawl.web.raw_sites import case
 
 HERE = "http://a.test/blog/feed"

@@ -84,12 +84,27 @@ async def test_whatever_came_or_went_since_is_found_and_scored_by_what_is_there_
     assert rounds.most_common(1)[0][0] <= 3, rounds
 
 
-async def test_who_is_new_is_asked_for_its_numbers_by_slot(world: World) -> None:
-    node = world.nodes[0]
+async def test_who_is_new_is_asked_for_its_numbers_by_slot_and_others_after_it(world: World) -> None:
+    node, liar = world.nodes[0], world.nodes[2]
     await asked(world, node)
     for peer in world.nodes:
         node.searcher.audit.sampling.forget(peer.id)
-    assert (await asked(world, node))["AskStatistics"]
+    kinds = await asked(world, node)
+    assert kinds["AskStatistics"] and kinds["AskBest"] <= 3, "what was found is scored by what they count"
+    world.network.lies[liar.id] = lie(BestAnswer, one_is_rare)
+    for _ in range(12):
+        await asked(world, node)
+    assert liar.id in node.searcher.audit.refuted()
+
+
+async def test_a_hedged_answer_that_counts_in_part_costs_no_other_round(world: World) -> None:
+    node = world.nodes[0]
+    await asked(world, node)
+    for peer in world.nodes[1:]:
+        world.network.slow_s[peer.id] = 0.08
+    for _ in range(8):
+        kinds = await asked(world, node)
+        assert kinds["AskBest"] <= 5
 
 
 async def test_a_silent_peer_costs_no_result(world: World) -> None:
@@ -106,7 +121,7 @@ async def test_who_brings_other_sums_than_it_counts_is_refuted(world: World) -> 
     world.network.lies[liar.id] = lie(BestAnswer, one_is_rare)
     for _ in range(400):
         await node.searcher.search(SearchRequest(QUERY, deadline_ms=20_000))
-        await asyncio.sleep(PAUSE_S)
+        await node.searcher.audit.checks.run_waiting()
         if liar.id in node.searcher.audit.refuted():
             break
     (told,) = node.searcher.audit.refutations()

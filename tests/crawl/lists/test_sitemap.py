@@ -1,4 +1,4 @@
-from crawl.content.sitemap import Sitemap, parse_sitemap
+from crawl.lists.sitemap import Sitemap, parse_sitemap
 
 HERE = "http://a.test/sitemap.xml"
 

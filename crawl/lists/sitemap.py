@@ -10,8 +10,8 @@ from datetime import UTC, date, datetime, time
 
 from crawl.canonical_url import find_url
 from crawl.content.dates import find_date
-from crawl.content.feeds import ROOTS, FeedEntries, count_entries, read_feed, read_json_feed
-from crawl.content.xml_events import Enough, EntryReader, read_xml
+from crawl.lists.feeds import ROOTS, FeedEntries, count_entries, read_feed, read_json_feed
+from crawl.lists.xml_events import Enough, EntryReader, read_xml
 from dht import site_of
 
 _MAX_LOC_CHARS = 4096

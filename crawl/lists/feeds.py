@@ -7,19 +7,15 @@ Summary 1.0; RFC 4287; JSON Feed 1.1.
 
 import json
 import re
-from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urljoin
 
-from crawl.canonical_url import find_url
 from crawl.content.decode import decode_text
-from crawl.content.feed_fallback import read_oddly
-from crawl.content.xml_events import XML_BASE, Enough, EntryReader, read_xml
 from crawl.fetch.response import HTML_TYPES
+from crawl.lists.feed_fallback import read_oddly
+from crawl.lists.xml_events import XML_BASE, Enough, EntryReader, read_xml
 
-FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"))
 ROOTS = frozenset(("rss", "feed", "RDF"))
-MAX_NAMED = 8  # feeds that one page may name; more are translations of one another
 MAX_URL_CHARS = 4_096
 _MAX_DATE_CHARS = 64
 _STARTS = re.compile(rb"<(?:[a-z][\w.-]*:)?(?:item|entry)[\s/>]", re.IGNORECASE)
@@ -161,9 +157,3 @@ def _items_of(text: str) -> list[Any]:
             at, flaws = begin.end(), flaws + 1
         begin = _NEXT.search(text, at)
     return found
-
-
-def feeds_of(alternates: Iterable[tuple[str, str]], base: str) -> tuple[str, ...]:
-    """List the feeds among a page's alternate forms (media type, reference), by canonical URL."""
-    named = (find_url(href, base) for kind, href in alternates if kind.partition(";")[0].strip().lower() in FEED_TYPES)
-    return tuple(dict.fromkeys(url for url in named if url))[:MAX_NAMED]

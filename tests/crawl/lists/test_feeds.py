@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawl.content.extract import extract
-from crawl.content.feeds import MAX_NAMED, MAX_URL_CHARS, feeds_of, read_feed
+from crawl.content.link_header import MAX_NAMED, feeds_of
 from crawl.content.page import Engine, ParseTask
-from crawl.content.sitemap import Sitemap, parse_sitemap
+from crawl.lists.feeds import MAX_URL_CHARS, read_feed
+from crawl.lists.sitemap import Sitemap, parse_sitemap
 
 HERE = "http://a.test/blog/feed"
 RSS = b"""\xef\xbb\xbf<?xml version="1.0"?><rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom" xmlns:x="urn:x">

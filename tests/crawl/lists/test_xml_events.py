@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawl.content.sitemap import parse_sitemap
-from crawl.content.xml_events import MAX_DEPTH, Enough, EntryReader, read_xml
+from crawl.lists.sitemap import parse_sitemap
+from crawl.lists.xml_events import MAX_DEPTH, Enough, EntryReader, read_xml
 
 
 class Told(EntryReader):

@@ -9,7 +9,7 @@ from io import BytesIO
 from typing import Any
 
 from crawl.content.decode import decode_text
-from crawl.content.xml_events import without_doctype
+from crawl.lists.xml_events import without_doctype
 
 MAX_BYTES = 262_144  # a third of a second; the newest entries come first
 
