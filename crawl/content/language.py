@@ -46,8 +46,8 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 def _slots() -> bytes:
-    """Return a table of the small words for the leaf: 8 bytes of the word, 8 with a bit for each of its languages
-    and, in the last byte, the weight of its vote."""
+    """Return a table of the small words for the leaf: 16 bytes a slot. Eight are the word; seven have a bit for
+    each of its languages; the last one is the weight of its vote."""
     slots = [(0, 0)] * (1 << _SLOT_BITS)
     for word, places in LANGUAGES_OF.items():
         number = int.from_bytes(word, "little")

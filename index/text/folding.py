@@ -1,7 +1,7 @@
 """Folding: how letters that people write in several ways become one.
 
-Pure: computed from Python's own Unicode data. NFKC, case, and, as at the first level of the Unicode Collation Algorithm
-(UTS #10), no marks: points of Hebrew and Arabic, accents of Greek, stress in Cyrillic, diacritics of Latin letters.
+Pure: computed from Python's own Unicode data. NFKC and case, and no marks, as at the first level of the Unicode
+Collation Algorithm (UTS #10). So points of Hebrew and Arabic, accents of Greek and stress in Cyrillic fall away.
 Marks that make another letter stay, as in й and in Indic scripts. A table writes each letter as one other.
 """
 
@@ -17,8 +17,8 @@ _CODES = 1 << 16
 _CODEC = "utf-16-le"
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i"})
 _NO_WIDTH = re.compile(f"[{IGNORED}{FILLERS}]")
-# Letters that are written as others in one script: Greek, Hebrew ligatures of Yiddish, Arabic and Persian forms of
-# alef, yeh, kaf and heh (as Lucene's normalizers have them), Devanagari (likewise), chillu letters of Malayalam.
+# Letters that are written as others in their script. Greek: final sigma. Hebrew: ligatures of Yiddish. Arabic: forms of
+# alef, yeh, kaf and heh, as in Lucene's normalizers. Devanagari: likewise. Malayalam: chillu letters.
 _SPELLINGS = (
     "ς:σ װ:וו ױ:וי ײ:יי ٱ:ا ٲ:ا ٳ:ا ى:ي ی:ي ې:ي ک:ك ڪ:ك ہ:ه ۃ:ه ة:ه ـ: ۥ: ۦ: ߺ: "
     "ँ:ं ऍ:ए ऑ:ओ ॅ:े ॉ:ो ़: ൺ:ണ് ൻ:ന് ർ:ര് ൽ:ല് ൾ:ള് ൿ:ക്"
@@ -68,8 +68,8 @@ def _is_letter_of_its_own(decomposed: str) -> bool:
 
 
 def _is_ignorable(mark: str) -> bool:
-    """Tell whether a mark says nothing at the first level of UTS #10: by its combining class it is a point of Hebrew,
-    Arabic or Syriac, or stands above or below."""
+    """Tell by its combining class whether a mark says nothing at the first level of UTS #10. Such are points of Hebrew,
+    Arabic and Syriac (10 … 36), and marks above and below (from 200 on)."""
     place = unicodedata.combining(mark)
     return 10 <= place <= 36 or place >= 200
 

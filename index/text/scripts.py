@@ -116,7 +116,7 @@ RUN_OR_REST = re.compile(f"[{_PLAIN}]++(?![{UNSPACED}{IGNORED}])|[{UNSPACED}][{U
 
 
 def plain_signs(text: str) -> str:
-    """Return a text with other characters in some places, and as many: a space for each code point that Unicode 14.0
-    does not assign, those of ASCII for digits of all scripts, full-width letters, apostrophes and hyphens."""
+    """Return a text of the same length. A space stands for each code point that Unicode 14.0 does not assign. ASCII
+    stands for digits of all scripts, full-width letters, apostrophes and hyphens."""
     text = text if _ASSIGNED.fullmatch(text) else UNASSIGNED.sub(" ", text)
     return _BETWEEN_ARABIC.sub("-", text.translate(SIGNS)) if _SIGN.search(text) else text
