@@ -14,12 +14,13 @@ from crawl.content.letters import BEYOND_LATIN, OF_WORD, ONLY_UKRAINIAN, SCRIPTS
 from dht import language_code, stop_lists
 
 SAMPLE_CHARS = 3_000
+_VOTE_CHARS = 1_200  # of the sample: some 200 words, of which a third are small ones
 _ENOUGH = 0.2  # share of the letters that must be of a script; an ideograph counts for two letters
 _FEWEST_LETTERS = 20
 _LONGEST = 8  # bytes of a small word, as the leaf compares them
 _LEAST_VOTES = 90  # two words that one language has alone, or more that it shares
 _OUTVOTED = 2, 4  # a declared language loses to one with so many times its votes, and so many words more
-_SURELY_ENGLISH = 40  # words, in a text whose declared language has no list
+_SURELY_ENGLISH = 20  # words, in a text whose declared language has no list
 _RANGES = sorted((*span, code) for code, spans in SCRIPTS.items() for span in spans)
 _EDGES = np.array([edge for first, last, _ in _RANGES for edge in (first, last + 1)], dtype=np.uint32)
 _IDEOGRAPHS = frozenset(("ja", "ko", "zh"))
@@ -129,7 +130,7 @@ def _script_counts(text: str) -> list[int]:
 
 
 def _votes_of(sample: str, among: Sequence[str]) -> dict[str, int]:
-    lower = sample.lower()
+    lower = sample[:_VOTE_CHARS].lower()
     found = page_leaf.leaf.count_votes(lower, SMALL_WORDS) if page_leaf.leaf else None
     votes = dict(zip(LANGUAGES, found or count_votes(lower), strict=True))
     return {code: votes[code] for code in among}

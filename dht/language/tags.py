@@ -5,6 +5,7 @@ have replaced. People also type ISO 639-2 codes of languages that have a shorter
 """
 
 import re
+from functools import lru_cache
 
 _CODES = (  # ISO 639-1
     "aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en "
@@ -30,6 +31,7 @@ _TAG = re.compile(r"([a-z]{2,3})((?:-(?:[a-z0-9]{1,8}|\*))*)", re.ASCII)
 _ALSO = {"no": ("no", "nn")}  # a macrolanguage, and what documents may say instead
 
 
+@lru_cache(1 << 8)  # pages of a site say the same
 def language_code(tag: str) -> str:
     """Return the code of a tag's language, as documents have it; "" where no such language can be."""
     written = tag.strip().lower().partition(".")[0].replace("_", "-")  # en_US.UTF-8, as machines name it

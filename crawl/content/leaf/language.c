@@ -65,9 +65,11 @@ static void vote(const Small *words, uint64_t word, Py_ssize_t *votes)
 {
     for (size_t slot = word * GOLDEN >> (64 - SLOT_BITS); words[slot].word; slot = (slot + 1) % (1 << SLOT_BITS))
         if (words[slot].word == word) {
-            for (int language = 0; language < LANGUAGES; language++)
-                if (words[slot].languages >> language & 1)
-                    votes[language] += (Py_ssize_t)(words[slot].languages >> WEIGHT_FROM);
+            uint64_t languages = words[slot].languages;
+            Py_ssize_t weight = (Py_ssize_t)(languages >> WEIGHT_FROM);
+            languages &= ((uint64_t)1 << LANGUAGES) - 1;
+            for (int language = 0; languages; language++, languages >>= 1)
+                votes[language] += languages & 1 ? weight : 0;
             return;
         }
 }
