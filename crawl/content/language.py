@@ -4,7 +4,7 @@ Pure: text in, an ISO 639-1 code out, "" where nothing is sure.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
 
 import numpy as np
@@ -15,12 +15,13 @@ from dht import language_code, stop_lists
 
 SAMPLE_CHARS = 3_000
 _VOTE_CHARS = 1_200  # of the sample: some 200 words, of which a third are small ones
+_CHECK_CHARS = 480  # where a language is declared
 _ENOUGH = 0.2  # share of the letters that must be of a script; an ideograph counts for two letters
 _FEWEST_LETTERS = 20
 _LONGEST = 8  # bytes of a small word, as the leaf compares them
 _LEAST_VOTES = 90  # two words that one language has alone, or more that it shares
 _OUTVOTED = 2, 4  # a declared language loses to one with so many times its votes, and so many words more
-_SURELY_ENGLISH = 20  # words, in a text whose declared language has no list
+_SURELY_ENGLISH = 8  # words, in a text whose declared language has no list
 _RANGES = sorted((*span, code) for code, spans in SCRIPTS.items() for span in spans)
 _EDGES = np.array([edge for first, last, _ in _RANGES for edge in (first, last + 1)], dtype=np.uint32)
 _IDEOGRAPHS = frozenset(("ja", "ko", "zh"))
@@ -36,7 +37,9 @@ _APART = bytes(byte if byte in _LETTERS or byte not in _ASCII else 0x20 for byte
 LANGUAGES = tuple(stop_lists())
 WEIGHT = 60  # of a small word, shared by the languages that have it
 _CYRILLIC = ("ru", "uk", "bg")
-_LATIN = tuple(code for code in LANGUAGES if code not in (*_CYRILLIC, "el"))
+_PLACES = {code: place for place, code in enumerate(LANGUAGES)}
+_CYRILLIC_PLACES = tuple(map(_PLACES.__getitem__, _CYRILLIC))
+_LATIN_PLACES = tuple(_PLACES[code] for code in LANGUAGES if code not in (*_CYRILLIC, "el"))
 LANGUAGES_OF: dict[bytes, list[int]] = {}  # by small word: places in LANGUAGES
 for _place, _words in enumerate(stop_lists().values()):
     for _word in {word.encode() for word in _words if len(word) > 1 and OF_WORD.fullmatch(word)}:
@@ -70,25 +73,22 @@ def guess_language(declared: str, text: str) -> str:
     written = _script_language(sample)
     if written and written not in _CYRILLIC:
         return said if any({said, written} <= group for group in _SHARED) else written
-    among = _CYRILLIC if written else _LATIN
-    votes = _votes_of(sample, among)
-    first = max(among, key=votes.__getitem__)
+    votes = _votes_of(sample[: _CHECK_CHARS if said else _VOTE_CHARS])
+    first = max(_CYRILLIC_PLACES if written else _LATIN_PLACES, key=votes.__getitem__)
     if said and _stands(said, written, votes, first):
         return said
-    return first if votes[first] >= _LEAST_VOTES else written
+    return LANGUAGES[first] if votes[first] >= _LEAST_VOTES else written
 
 
-def _stands(said: str, written: str, votes: Mapping[str, int], first: str) -> bool:
+def _stands(said: str, written: str, votes: Sequence[int], first: int) -> bool:
     """Tell whether a declared language is not outvoted by the first one. Those without a list look like a relative that
     has one, but never like English."""
-    if said in votes:
+    if said in _PLACES:
         times, more = _OUTVOTED
-        return votes[first] <= times * votes[said] + more * WEIGHT
+        return votes[first] <= times * votes[_PLACES[said]] + more * WEIGHT
     if written:
         return any({said, written} <= group for group in _SHARED)
-    if said in LANGUAGES:
-        return votes[first] <= _OUTVOTED[1] * WEIGHT
-    return first != "en" or votes[first] < _SURELY_ENGLISH * WEIGHT
+    return LANGUAGES[first] != "en" or votes[first] < _SURELY_ENGLISH * WEIGHT
 
 
 def _script_language(sample: str) -> str:
@@ -129,11 +129,10 @@ def _script_counts(text: str) -> list[int]:
     return list(counts.values())
 
 
-def _votes_of(sample: str, among: Sequence[str]) -> dict[str, int]:
-    lower = sample[:_VOTE_CHARS].lower()
+def _votes_of(sample: str) -> Sequence[int]:
+    lower = sample.lower()
     found = page_leaf.leaf.count_votes(lower, SMALL_WORDS) if page_leaf.leaf else None
-    votes = dict(zip(LANGUAGES, found or count_votes(lower), strict=True))
-    return {code: votes[code] for code in among}
+    return found or count_votes(lower)
 
 
 def count_votes(lower: str) -> tuple[int, ...]:
