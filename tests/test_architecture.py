@@ -27,6 +27,7 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
     "dht": (
         "dht",
         "dht/audit",
+        "dht/language",
         "dht/identity",
         "dht/wire",
         "dht/admission",

@@ -1,21 +1,27 @@
-"""A guess at the language of a page: what it says of itself, else the script or the small words that it is written in.
+"""A guess at the language of a page: by its script and small words, and by what it says of itself.
 
 Pure: text in, an ISO 639-1 code out, "" where nothing is sure.
 """
 
-import re
 from collections import Counter
+from collections.abc import Sequence
 from operator import itemgetter
 
 import numpy as np
 
 from crawl.content import page_leaf
 from crawl.content.letters import BEYOND_LATIN, OF_WORD, ONLY_UKRAINIAN, SCRIPTS
+from dht import language_code, stop_lists
 
 SAMPLE_CHARS = 3_000
+_VOTE_CHARS = 1_200  # of the sample: some 200 words, of which a third are small ones
+_CHECK_CHARS = 480  # where a language is declared
 _ENOUGH = 0.2  # share of the letters that must be of a script; an ideograph counts for two letters
 _FEWEST_LETTERS = 20
-_FEWEST_WORDS = 5
+_LONGEST = 8  # bytes of a small word, as the leaf compares them
+_LEAST_VOTES = 90  # two words that one language has alone, or more that it shares
+_OUTVOTED = 2, 4  # a declared language loses to one with so many times its votes, and so many words more
+_SURELY_ENGLISH = 8  # words, in a text whose declared language has no list
 _RANGES = sorted((*span, code) for code, spans in SCRIPTS.items() for span in spans)
 _EDGES = np.array([edge for first, last, _ in _RANGES for edge in (first, last + 1)], dtype=np.uint32)
 _IDEOGRAPHS = frozenset(("ja", "ko", "zh"))
@@ -23,46 +29,36 @@ _SHARED = (  # languages that a script does not tell apart: a declaration among 
     frozenset(("ru", "uk", "be", "bg", "mk", "sr", "kk", "ky", "mn", "tg", "tt")),
     frozenset(("ar", "fa", "ur", "ps", "ku", "ug", "sd")),
     frozenset(("hi", "mr", "ne", "sa")),
-    frozenset(("he", "yi", "iw")),
+    frozenset(("he", "yi")),
 )
-_CODE = re.compile(r"\s*([A-Za-z]{2})(?:[-_].*|\s*)$")
 _ASCII = bytes(range(128))
 _LETTERS = bytes(byte for byte in _ASCII if chr(byte).isalpha())
 _APART = bytes(byte if byte in _LETTERS or byte not in _ASCII else 0x20 for byte in range(256))
-_SMALL_WORDS = {  # frequent in one language and rare in the others
-    "en": "the and of to is that for with this are it you by from be not",
-    "de": "der die und das ist nicht mit den ein eine für auf dem werden auch sie",
-    "fr": "les des est une pour dans vous que qui sur avec pas du au sont cette",
-    "es": "los las una por para con del está puede este como más es el y se",
-    "it": "il di che per è una sono con del della questo non gli nel anche alla",
-    "pt": "os uma para não com você do da são em como mais pode ao isso dos",
-    "nl": "het een van voor niet met zijn op dat wordt deze ook aan bij naar kan",
-    "sv": "och att som för är med det på inte ett kan av till den om eller",
-    "da": "og at er for med ikke det på til kan en som af den eller du",
-    "pl": "nie się na jest do że są przez oraz który dla jak lub tym może być",
-    "cs": "se na je že jsou pro nebo jako který lze být při také není pokud od",
-    "vi": "của và là không được các một cho người có trong này những bạn với để",
-    "ca": "els les una per amb que és del són pot aquest més com la el no",
-    "ro": "și este pentru care nu sunt la din cu mai poate prin sau fi acest că",
-}
-LANGUAGES = tuple(sorted(_SMALL_WORDS))
+LANGUAGES = tuple(stop_lists())
+WEIGHT = 60  # of a small word, shared by the languages that have it
+_CYRILLIC = ("ru", "uk", "bg")
+_PLACES = {code: place for place, code in enumerate(LANGUAGES)}
+_CYRILLIC_PLACES = tuple(map(_PLACES.__getitem__, _CYRILLIC))
+_LATIN_PLACES = tuple(_PLACES[code] for code in LANGUAGES if code not in (*_CYRILLIC, "el"))
 LANGUAGES_OF: dict[bytes, list[int]] = {}  # by small word: places in LANGUAGES
-for _code, _words in _SMALL_WORDS.items():
-    for _word in _words.split():
-        LANGUAGES_OF.setdefault(_word.encode(), []).append(LANGUAGES.index(_code))
-_SLOT_BITS = 9  # four in ten are filled
+for _place, _words in enumerate(stop_lists().values()):
+    for _word in {word.encode() for word in _words if len(word) > 1 and OF_WORD.fullmatch(word)}:
+        if len(_word) <= _LONGEST:
+            LANGUAGES_OF.setdefault(_word, []).append(_place)
+_SLOT_BITS = 13  # three in ten are filled; the leaf has the number, too
 _GOLDEN = 0x9E3779B97F4A7C15
 
 
 def _slots() -> bytes:
-    """Return a table of the small words for the leaf: 8 bytes of the word, 8 with a bit for each of its languages."""
+    """Return a table of the small words for the leaf: 16 bytes a slot. Eight are the word; seven have a bit for
+    each of its languages; the last one is the weight of its vote."""
     slots = [(0, 0)] * (1 << _SLOT_BITS)
     for word, places in LANGUAGES_OF.items():
         number = int.from_bytes(word, "little")
         slot = (number * _GOLDEN & 0xFFFFFFFFFFFFFFFF) >> (64 - _SLOT_BITS)
         while slots[slot][0]:
             slot = (slot + 1) % len(slots)
-        slots[slot] = number, sum(1 << place for place in places)
+        slots[slot] = number, sum(1 << place for place in places) | WEIGHT // len(places) << 56
     return np.array(slots, dtype=np.uint64).tobytes()
 
 
@@ -70,15 +66,29 @@ SMALL_WORDS = _slots()
 
 
 def guess_language(declared: str, text: str) -> str:
-    """Guess the language of a text. A declaration loses only where the script contradicts it beyond doubt."""
-    match = _CODE.match(declared[:40])
-    said = match[1].lower() if match else ""
+    """Guess the language of a text. A declaration is one vote, which script and small words may outvote."""
+    said = language_code(declared[:40])
     start = max(0, len(text) // 4)  # past the navigation at the top
     sample = text[start : start + SAMPLE_CHARS]
     written = _script_language(sample)
-    if said and (not written or said == written or any({said, written} <= group for group in _SHARED)):
+    if written and written not in _CYRILLIC:
+        return said if any({said, written} <= group for group in _SHARED) else written
+    votes = _votes_of(sample[: _CHECK_CHARS if said else _VOTE_CHARS])
+    first = max(_CYRILLIC_PLACES if written else _LATIN_PLACES, key=votes.__getitem__)
+    if said and _stands(said, written, votes, first):
         return said
-    return written or _latin_language(sample)
+    return LANGUAGES[first] if votes[first] >= _LEAST_VOTES else written
+
+
+def _stands(said: str, written: str, votes: Sequence[int], first: int) -> bool:
+    """Tell whether a declared language is not outvoted by the first one. Those without a list look like a relative that
+    has one, but never like English."""
+    if said in _PLACES:
+        times, more = _OUTVOTED
+        return votes[first] <= times * votes[_PLACES[said]] + more * WEIGHT
+    if written:
+        return any({said, written} <= group for group in _SHARED)
+    return LANGUAGES[first] != "en" or votes[first] < _SURELY_ENGLISH * WEIGHT
 
 
 def _script_language(sample: str) -> str:
@@ -119,24 +129,19 @@ def _script_counts(text: str) -> list[int]:
     return list(counts.values())
 
 
-def _latin_language(sample: str) -> str:
-    """Return the language whose small words are most frequent, "" where none clearly is."""
+def _votes_of(sample: str) -> Sequence[int]:
     lower = sample.lower()
     found = page_leaf.leaf.count_votes(lower, SMALL_WORDS) if page_leaf.leaf else None
-    votes = found or count_votes(lower)
-    first, second = sorted(range(len(LANGUAGES)), key=lambda place: (-votes[place], place))[:2]
-    if votes[first] < _FEWEST_WORDS:
-        return ""
-    return LANGUAGES[first] if votes[first] > 1.2 * votes[second] else ""
+    return found or count_votes(lower)
 
 
 def count_votes(lower: str) -> tuple[int, ...]:
-    """Count the small words of each language in a text in lower case."""
+    """Weigh the small words of each language in a text in lower case."""
     small = Counter(filter(LANGUAGES_OF.get, _words_of(lower)))
     votes = [0] * len(LANGUAGES)
     for word, count in small.items():
         for place in LANGUAGES_OF[word]:
-            votes[place] += count
+            votes[place] += count * (WEIGHT // len(LANGUAGES_OF[word]))
     return tuple(votes)
 
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import ada_url
 
+from dht import codes_of
 from index.query.query_tree import LanguageFilter, QueryNode, SiteFilter, TagFilter, all_of, any_of
 from index.text.site_host import MAX_FOLDERS, digest_of_host, folder_tags, name_of_host, port_tag
 from index.text.tags import FIRST_YEAR, LAST_YEAR, WEB_PAGE, date_tags, word_tags
@@ -71,10 +72,9 @@ def _host(written: str) -> str:
     return host if _HOST.fullmatch(host) else ""
 
 
-def _language(value: str) -> LanguageFilter | None:
-    code = value.lower()
-    is_code = 2 <= len(code) <= 8 and code.isascii() and code.replace("-", "").isalnum()
-    return LanguageFilter(code) if is_code else None
+def _language(value: str) -> QueryNode | None:
+    codes: list[QueryNode] = [LanguageFilter(code) for code in codes_of(value)]
+    return any_of(codes) if codes else None
 
 
 def _in_field(field: str) -> Callable[[str], QueryNode | None]:

@@ -38,7 +38,6 @@ from index.query.search_rules import NEWEST_RULES, SearchRules
 from index.query.signs import in_ascii
 from index.query.syntax import MAX_DEPTH, MAX_PIECE, Filter, Group, Item, Words, read_syntax
 from index.text.analyzer import is_unspaced, joined_word, words
-from index.text.folding import fold
 from index.text.stop_words import stop_words
 from index.text.tags import character_tag, is_character
 
@@ -130,10 +129,10 @@ class _Builder:
         self._syntax = syntax
         self._room = MAX_LEAVES
         self._is_cut = False
-        named = [filter_.code for each in _filters(syntax) if isinstance(filter_ := _filter(each), LanguageFilter)]
-        folded = [found[0] for each in _wished(syntax) if len(found := _folded(each.text)) == 1]
-        self._weak = stop_words(folded, language or (named[0] if named else ""))
-        if all(word in self._weak for word in folded) and not _has_others(syntax):
+        named = [each.value for each in _filters(syntax) if each.name == "lang" and _filter(each)]
+        alone = [found[0] for each in _wished(syntax) if len(found := words(each.text)) == 1]
+        self._weak = stop_words(alone, language or (named[0] if named else ""))
+        if all(word in self._weak for word in alone) and not _has_others(syntax):
             self._weak = frozenset()  # of a query of stop words alone, none is weak
         self._left_out: dict[str, None] = {}
 
@@ -213,9 +212,9 @@ class _Builder:
         return [self._wherever(_exactly(cut))] if cut == every and cut else []  # half of it would exclude more
 
     def _word(self, written: Words, is_demanded: bool) -> _Unit | None:
-        folded = _folded(written.text)
-        if not is_demanded and len(folded) == 1 and folded[0] in self._weak:
-            self._left_out[folded[0]] = None
+        found = words(written.text)
+        if not is_demanded and len(found) == 1 and found[0] in self._weak:
+            self._left_out[found[0]] = None
             return None
         text = written.text.partition("://")[2] or written.text
         cut = self._cut(words(text))
@@ -284,10 +283,6 @@ def _literal(text: str) -> Group:
     return Group((tuple(Item("", Words(word.strip('+-()"|'))) for word in text.split()),))
 
 
-def _folded(text: str) -> list[str]:
-    return [fold(word) for word in words(text)]
-
-
 def _words(group: Group) -> Iterator[tuple[Item, Words]]:
     for item in (item for items in group.alternatives for item in items if item.sign != "-"):
         if isinstance(item.node, Group):
@@ -302,7 +297,7 @@ def _wished(group: Group) -> list[Words]:
 
 def _has_others(group: Group) -> bool:
     """Whether there are words that are demanded, or of several terms."""
-    return any(_folded(each.text) and (item.sign or len(_folded(each.text)) > 1) for item, each in _words(group))
+    return any(words(each.text) and (item.sign or len(words(each.text)) > 1) for item, each in _words(group))
 
 
 def _filters(group: Group) -> Iterable[Filter]:

@@ -28,7 +28,7 @@ from index.text.scripts import (
     TOKEN,
     UNSPACED,
     UNSPACED_RUN,
-    as_of_unicode_14,
+    plain_signs,
 )
 from index.text.stem_classes import CLASSES, ENGLISH, stem
 
@@ -37,7 +37,7 @@ MAX_JOINED_CHARS, MAX_JOINED_PARTS = 32, 4
 MEMO_CHUNKS = 1 << 15  # of all classes: 8 MB; the commonest return at once after it was emptied
 MEMO_TERMS, MEMO_BYTES = 8, 64  # at most of each: what is longer is a run of bigrams or a hash, and rarely comes again
 
-JOINERS = "-._\u00ad\u200c\u2010\u2011"  # between two words that are also one; ASCII's and hyphens, soft and hard
+JOINERS = "-._"  # between two words that are also one, as `plain_signs` writes them
 _KEPT = b"'._-+#"  # signs that are part of words, or join them
 # ASCII letters in lower case; all that can stand in no token and joins none, a space. The rest is left to `TOKEN`.
 SPACED = bytes(b if b > 127 or b in _KEPT or bytes((b,)).isalnum() else 32 for b in range(256)).lower()
@@ -139,7 +139,7 @@ class ChunkMemo(dict[bytes, _Terms]):
         terms: list[str] = []
         joined: list[str] = []
         if not chunk.isascii():
-            chunk = as_of_unicode_14(chunk)
+            chunk = plain_signs(chunk)
             if _MAY_HOLD_RUNS.search(chunk):
                 parts = RUN_OR_REST.findall(simplified(chunk))
                 if (len(parts) > 1 or UNSPACED_RUN.match(chunk)) and not _JOINED_TO_RUN.search(chunk):
@@ -280,7 +280,7 @@ def _pieces(chunk: str) -> Iterator[_Piece]:
     """The words of a chunk whose ASCII letters are in lower case, and after them what they make together."""
     parts: list[str] = []  # of what may be joined: words with one joiner between each two
     first, last = 0, -2
-    chunk = as_of_unicode_14(chunk)
+    chunk = plain_signs(chunk)
     for found in (ASCII_TOKEN if chunk.isascii() else TOKEN).finditer(chunk):
         start, end = found.span()
         raw = found.group()

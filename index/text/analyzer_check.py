@@ -26,7 +26,7 @@ l'eau d’État Ünïcode ŁÓDŹ straße ﬁne ＡＢＣ İstanbul Đorđe Þó
 Größe Datenbanken chevaux actif información archivi bestanden språket käyttäjät hálózatok rețele sunucular pliki soubory
 indices went colours pg_dump utf-8 IPv6 C# .NET 軟體網絡 կանոններ کتاب‌ها किताबें புத்தகங்கள் књиге libros 2024-11-22
 """
-DIGEST = "0cb401d16e69484f7b13a642b618b2ba135cdfa8af974f018b8c77d1c43993b9"
+DIGEST = "7e7317cd96578b63c0379a4b7ffbdb132f7238204974cde7227e7d6866bd3cc9"
 
 
 @dataclass(eq=False)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import Stemmer
 
+from dht import language_code
 from index.text.folding import fold
 
 # Numbers of classes are their places here: new ones come at the end, with another version of the analyzer.
@@ -25,7 +26,7 @@ ENGLISH = 0
 ALL_CLASSES = (1 << len(CLASSES)) - 1  # a set of classes is a whole number with a bit for each
 _CODES = (
     "en:english de:german fr:french es:spanish it:italian pt:portuguese nl:dutch af:dutch sv:swedish no:norwegian "
-    "nb:norwegian nn:norwegian da:danish fi:finnish hu:hungarian ro:romanian mo:romanian tr:turkish ca:catalan "
+    "nn:norwegian da:danish fi:finnish hu:hungarian ro:romanian tr:turkish ca:catalan "
     "pl:polish cs:czech sk:czech eu:basque et:estonian lt:lithuanian id:indonesian ms:indonesian ga:irish eo:esperanto "
     "sr:serbian hr:serbian bs:serbian sh:serbian fa:persian ne:nepali gsw:german nds:german gl:portuguese"
 )
@@ -88,7 +89,7 @@ class Stem(NamedTuple):
 
 def class_of(language: str) -> int:
     """Return the stem class of documents in a language, given as a tag (`de`, `pt-BR`)."""
-    return _CLASS_OF.get(language.lower().replace("_", "-").partition("-")[0], ENGLISH)
+    return _CLASS_OF.get(language_code(language), ENGLISH)
 
 
 def stem(word: str, stem_class: int) -> str:
@@ -106,7 +107,7 @@ def stem(word: str, stem_class: int) -> str:
         if begin <= first <= end:
             name = CLASSES[stem_class] if CLASSES[stem_class] in own else default
             return fold(_stemmer(name)(word)) or word
-    return fold(word)
+    return fold(word) or word
 
 
 @lru_cache(1 << 12)  # 3 MB: words of queries

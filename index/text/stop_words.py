@@ -1,19 +1,19 @@
 """Stop words: which words of a query carry grammar and no subject.
 
-Pure: the lists lie beside this file, one for each language. Only lists can tell: how many documents hold a word never
-finds those of a language that has a twentieth of the pages. A stop word is no less a word in a phrase, and in a query
-of nothing else.
+Pure: the lists are those of `dht/language/stop_lists.py`, one for each language. Only lists can tell: how many
+documents hold a word never finds those of a language that has a twentieth of the pages. A stop word is no less a word
+in a phrase, and in a query of nothing else.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 
-from index.text.folding import fold
+from dht import language_code, stop_lists
+from index.text.folding import fold, lower
 
-_LISTS = Path(__file__).with_name("stop_lists")
-_ALIASES = {"nb": "no", "nn": "no", "sr": "hr", "bs": "hr", "sh": "hr"}
+_TONAL = ("vi",)  # whose words without their marks are others
+_ALIASES = {"nn": "no", "sr": "hr", "bs": "hr", "sh": "hr"}
 # One stop word alone tells of a language if it is hardly a word of English, as these; others ("die hard", "dog food",
 # "via rail": of German, Danish, Spanish) need a second one of theirs in the query. Letters beyond ASCII are enough.
 _TELLING = (
@@ -24,13 +24,15 @@ _TELLING = (
 _TELLING_WORDS = frozenset(_TELLING.split())
 
 
-def languages_of(folded: str) -> frozenset[str]:
-    """Return the languages (ISO 639-1) in which a folded, unstemmed word is a stop word; most words have none."""
-    return _languages().get(folded, frozenset())
+def languages_of(word: str) -> frozenset[str]:
+    """Return the languages (ISO 639-1) in which an unstemmed word is a stop word; most words have none. A word without
+    marks is also one that has them: people leave them out. With its marks it is no other word."""
+    folded, exact = _languages()
+    return (folded if word == fold(word) else exact).get(word, frozenset())
 
 
 def stop_words(words: Sequence[str], language: str = "") -> frozenset[str]:
-    """Return those of a query's folded words that are stop words in the language in which it is written.
+    """Return those of a query's words (of `analyzer.words`) that are stop words in the language in which it is written.
 
     That is the given language (a tag, as in `en` or `de-AT`) where there is a list for it, else the one with the most
     stop words here: English before others, and others together, where they have equally many.
@@ -44,7 +46,7 @@ def stop_words(words: Sequence[str], language: str = "") -> frozenset[str]:
 @cache
 def list_codes() -> frozenset[str]:
     """Return the languages that have a list."""
-    return frozenset(path.stem for path in _LISTS.glob("*.txt"))
+    return frozenset(stop_lists())
 
 
 def _spoken(words: Iterable[str]) -> frozenset[str]:
@@ -58,14 +60,18 @@ def _spoken(words: Iterable[str]) -> frozenset[str]:
 
 
 def _code(language: str) -> str:
-    code = language.lower().partition("-")[0]
+    code = language_code(language)
     return _ALIASES.get(code, code)
 
 
 @cache
-def _languages() -> Mapping[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for code in sorted(list_codes()):
-        for word in (_LISTS / f"{code}.txt").read_text(encoding="utf-8").split():
-            found.setdefault(fold(word), set()).add(code)
-    return {word: frozenset(codes) for word, codes in found.items()}
+def _languages() -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
+    """Return the languages of each small word, folded, and as it is written."""
+    folded, exact = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    for code, words in stop_lists().items():
+        for word in words:
+            if code not in _TONAL:
+                folded[fold(word)].add(code)
+            exact[lower(word)].add(code)
+    frozen = [{word: frozenset(codes) for word, codes in found.items()} for found in (folded, exact)]
+    return frozen[0], frozen[1]

@@ -14,7 +14,7 @@ from index.change_feed import Text
 from index.text import text_leaf
 from index.text.field_terms import MAX_BODY_CHARS, MAX_HEADINGS, MAX_LINE_CHARS
 from index.text.folding import fold
-from index.text.scripts import PLAIN_RUN, TOKEN, UNSPACED_RUN
+from index.text.scripts import PLAIN_RUN, TOKEN, UNSPACED_RUN, plain_signs
 
 MIN_CHARS = 3
 MAX_CHARS = 32
@@ -95,11 +95,11 @@ def sift_chunks(spaced: bytes, least: int, most: int) -> tuple[list[str], list[b
 
 def written_words(text: str) -> Iterator[WrittenWord]:
     """Yield the words of a text in order, with their places."""
-    for found in TOKEN.finditer(text):
+    for found in TOKEN.finditer(plain_signs(text)):
         raw = found.group()
         if len(raw) > MAX_CHARS or UNSPACED_RUN.match(raw):
             continue
-        stem = raw.replace("\u2019", "'").partition("'")[0]
+        stem = raw.partition("'")[0]
         word = fold(stem)
         is_whole = len(stem) == len(raw) or raw[len(stem) + 1 :] in ("s", "S")  # "don't" is not "don"
         if is_whole and MIN_CHARS <= len(word) <= MAX_CHARS and not any(map(str.isdigit, word)):

@@ -30,11 +30,15 @@ WEB_PAGE = "html"
 _WEB_PAGES = frozenset(("htm", "html", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "cgi", ""))
 _OPEN_XML, _OPEN_DOCUMENT = "application/vnd.openxmlformats-officedocument.", "application/vnd.oasis.opendocument."
 _FILES = {  # by media type: addresses without an ending, or of a program, may give files
-    **{"application/pdf": "pdf", "application/epub+zip": "epub"},
+    "application/pdf": "pdf",
+    "application/epub+zip": "epub",
     **dict.fromkeys(("application/rtf", "application/x-rtf", "text/rtf", "text/richtext"), "rtf"),
-    **{f"{_OPEN_XML}wordprocessingml.document": "docx", f"{_OPEN_XML}spreadsheetml.sheet": "xlsx"},
+    f"{_OPEN_XML}wordprocessingml.document": "docx",
+    f"{_OPEN_XML}spreadsheetml.sheet": "xlsx",
     f"{_OPEN_XML}presentationml.presentation": "pptx",
-    **{f"{_OPEN_DOCUMENT}text": "odt", f"{_OPEN_DOCUMENT}spreadsheet": "ods", f"{_OPEN_DOCUMENT}presentation": "odp"},
+    f"{_OPEN_DOCUMENT}text": "odt",
+    f"{_OPEN_DOCUMENT}spreadsheet": "ods",
+    f"{_OPEN_DOCUMENT}presentation": "odp",
 }
 _CHARACTER = "character:"  # what such a tag begins with
 CHARACTER = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff]")
@@ -74,7 +78,12 @@ def _address(url: str) -> str:
 def _plain_tags(url: str, title: str, number: int, media_type: str) -> tuple[str, ...]:
     """Those of all but characters; `number`: of its day."""
     address = _address(url)
-    found = [*word_tags("title", title), *word_tags("url", address), f"type:{type_of(url, media_type)}", *place_tags(url)]
+    found = [
+        *word_tags("title", title),
+        *word_tags("url", address),
+        f"type:{type_of(url, media_type)}",
+        *place_tags(url),
+    ]
     if number:
         day = date(FIRST_YEAR, 1, 1) + timedelta(number - 1)
         found += [f"date:{day.year // 10}", f"date:{day:%Y}", f"date:{day:%Y-%m}", f"date:{day:%Y-%m-%d}"]

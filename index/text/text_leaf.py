@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dht import load_leaf
 from index.text.analyzer import JOINERS, SPACED, known_chunk, known_word, simplified
-from index.text.scripts import LETTER, MARKS, PLAIN_RUN, UNSPACED_RUN, unassigned_spans
+from index.text.scripts import IGNORED, LETTER, MARKS, PLAIN_RUN, SIGNS, UNSPACED_RUN, unassigned_spans
 from index.text.stem_classes import ascii_stemmer
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 MOST_CHUNKS = 1 << 16  # 4 MB; the bundled sample of 440 pages has more than 1 << 15
 MOST_TERMS = 1 << 17  # 16 MB with their strings; Chinese pages have 60,000 bigrams that come again
 _LETTER = re.compile(f"{LETTER}+")
-_BESIDE_WORDS = re.compile(f"['\u2019+#{MARKS}]+")  # part of a word, or of its end
+_BESIDE_WORDS = re.compile(f"['+#{MARKS}]+")  # part of a word, or of its end
+_IGNORED = re.compile(f"[{IGNORED}]+")
 _PLANE = 1 << 16
 
 Limits = tuple[int, int, int, int, int]  # of a title, of all headings, of an address, of main text, of all else
@@ -86,7 +87,10 @@ def _letters() -> bytes:
     letters[_places(_LETTER, every)] = _Letter.WORD
     letters[_places(_BESIDE_WORDS, every)] = _Letter.REST
     letters[[ord(joiner) for joiner in JOINERS]] = _Letter.JOINER
-    letters[_places(UNSPACED_RUN, every) | (written != np.arange(_PLANE))] = _Letter.ASK
+    for sign, written_as in SIGNS.items():
+        if sign < _PLANE:
+            letters[sign] = _Letter.JOINER if chr(written_as) in JOINERS else _Letter.REST
+    letters[_places(_IGNORED, every) | _places(UNSPACED_RUN, every) | (written != np.arange(_PLANE))] = _Letter.ASK
     for first, last in unassigned_spans():
         letters[first : last + 1] = _Letter.ASK
     is_plain = _places(PLAIN_RUN, every)

@@ -5,9 +5,11 @@ Pure: numbers with a bit for each script, 0 where nothing is known.
 
 from functools import lru_cache
 
+from dht import language_code
+
 LATIN, HAN, KANA, HANGUL, CYRILLIC, GREEK, ARABIC, OTHER = (1 << bit for bit in range(8))
 _LANGUAGES = {
-    LATIN: "en de fr es it pt nl sv no nb nn da fi hu ro mo tr ca pl cs sk hr bs sl eu et lt lv id ms ga eo gl vi af "
+    LATIN: "en de fr es it pt nl sv no nn da fi hu ro tr ca pl cs sk hr bs sl eu et lt lv id ms ga eo gl vi af "
     "is sq cy tl sw br lb gsw nds",
     HAN: "zh yue wuu lzh",
     HAN | KANA: "ja",
@@ -16,7 +18,7 @@ _LANGUAGES = {
     CYRILLIC | LATIN: "sr sh kk uz az",
     GREEK: "el",
     ARABIC: "ar fa ur ps ug sd",
-    OTHER: "he iw yi hi mr ne sa bn pa gu ta te kn ml si th lo my km ka hy am",
+    OTHER: "he yi hi mr ne sa bn pa gu ta te kn ml si th lo my km ka hy am",
 }
 _SCRIPTS_OF = {code: scripts for scripts, codes in _LANGUAGES.items() for code in codes.split()}
 _LAST = (  # letters up to this one, in order, are of this script
@@ -49,7 +51,7 @@ _LAST = (  # letters up to this one, in order, are of this script
 
 def scripts_of_language(language: str) -> int:
     """Return the scripts of a language, given as a tag (`zh`, `pt-BR`)."""
-    return _SCRIPTS_OF.get(language.lower().replace("_", "-").partition("-")[0], 0)
+    return _SCRIPTS_OF.get(language_code(language), 0)
 
 
 @lru_cache(1 << 12)

@@ -1,7 +1,7 @@
 /* What a language is guessed by: see language.py. Of what their tables do not know these functions return None. */
 #include "leaf.h"
 
-enum { SCRIPTS = 12, FEWEST_LETTERS = 20, LANGUAGES = 14, SLOT_BITS = 9, LONGEST = 8 };
+enum { SCRIPTS = 12, FEWEST_LETTERS = 20, LANGUAGES = 28, SLOT_BITS = 13, LONGEST = 8, WEIGHT_FROM = 56 };
 static const uint64_t GOLDEN = 0x9E3779B97F4A7C15u;
 
 const uint16_t *letters_in(PyObject *table)
@@ -58,15 +58,18 @@ PyObject *count_letters(PyObject *module, PyObject *arguments)
 }
 
 typedef struct {
-    uint64_t word, languages; /* a bit each */
+    uint64_t word, languages; /* a bit each, and the weight of a vote from bit WEIGHT_FROM on */
 } Small;
 
 static void vote(const Small *words, uint64_t word, Py_ssize_t *votes)
 {
     for (size_t slot = word * GOLDEN >> (64 - SLOT_BITS); words[slot].word; slot = (slot + 1) % (1 << SLOT_BITS))
         if (words[slot].word == word) {
-            for (int language = 0; language < LANGUAGES; language++)
-                votes[language] += words[slot].languages >> language & 1;
+            uint64_t languages = words[slot].languages;
+            Py_ssize_t weight = (Py_ssize_t)(languages >> WEIGHT_FROM);
+            languages &= ((uint64_t)1 << LANGUAGES) - 1;
+            for (int language = 0; languages; language++, languages >>= 1)
+                votes[language] += languages & 1 ? weight : 0;
             return;
         }
 }

@@ -68,7 +68,20 @@ SCRIPTS = {  # first and last code points of letters
     "any": (1, 0x10FFFF),
     "halves": (0xD800, 0xDFFF),
 }
-SIGNS = (*" '._-+#", *JOINERS, *'/:,;!?()"\n\t\0', "\u2019", "\u017f", "\u0301", "\u3002", "\uff0c", ". ", "'s ", "--")
+SIGNS = (
+    *"\u00ad\u2060\ufeff\u200d\u200c\ufe00\u061c\u02bc\u2010\u05be\uff11\u0663",
+    *" '._-+#",
+    *JOINERS,
+    *'/:,;!?()"\n\t\0',
+    "\u2019",
+    "\u017f",
+    "\u0301",
+    "\u3002",
+    "\uff0c",
+    ". ",
+    "'s ",
+    "--",
+)
 _KNOWN = """
 the running children's houses don't C++ c# .NET utf8 utf-8 IPv6 pg_dump 3.11 2024-11-22 v1.2.3.4.5
 x-ray 1a 1a2 e.g. a.b.c.d a.b.c.d.e 12-34 12-a STRASSE straße ﬁle ＡＢＣ İstanbul ΣΊΣΥΦΟΣ l’été

@@ -20,6 +20,9 @@ def test_there_are_lists_of_at_least_twelve_languages() -> None:
         ("der himmel", "himmel"),
         ("que es una red neuronal", "red neuronal"),
         ("как открыть файл", "открыть файл"),
+        ("trường đại học là gì", "trường đại học"),
+        ("thé vert", "thé vert"),
+        ("für immer", "immer"),
         ("hoe werkt het internet", "werkt internet"),
         ("comment ouvrir le fichier dans une application", "comment ouvrir fichier application"),
     ],
@@ -42,5 +45,6 @@ def test_a_named_language_decides() -> None:
 
 
 def test_words_are_known_as_they_are_folded() -> None:
-    assert "de" in languages_of("fur") and "fr" in languages_of("a")
+    assert "de" in languages_of("fur") and "fr" in languages_of("a") and languages_of("für") == {"de"}
+    assert not languages_of("thé") and languages_of("là") == {"vi"}, "with its marks it is another word"
     assert languages_of("the") == {"en"} and not languages_of("database")
