@@ -83,12 +83,12 @@ def guess_language(declared: str, text: str) -> str:
 def _stands(said: str, written: str, votes: Sequence[int], first: int) -> bool:
     """Tell whether a declared language is not outvoted by the first one. Those without a list look like a relative that
     has one, but never like English."""
+    if written and not any({said, written} <= group for group in _SHARED):
+        return False
     if said in _PLACES:
         times, more = _OUTVOTED
         return votes[first] <= times * votes[_PLACES[said]] + more * WEIGHT
-    if written:
-        return any({said, written} <= group for group in _SHARED)
-    return LANGUAGES[first] != "en" or votes[first] < _SURELY_ENGLISH * WEIGHT
+    return bool(written) or LANGUAGES[first] != "en" or votes[first] < _SURELY_ENGLISH * WEIGHT
 
 
 def _script_language(sample: str) -> str:

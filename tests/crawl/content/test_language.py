@@ -28,6 +28,7 @@ def test_a_text_tells_its_language_whatever_a_template_declares(language: str) -
         ("be", "be", TEXTS["ru"]),
         ("ja", "en", TEXTS["en"] * 20),  # but not like English
         ("fr", "fr", "Foto 2024"),
+        ("en", "ru", "Москва — столица России, город федерального значения"),
         ("iw", "he", "שלום עולם"),
         ("fa", "fa", "این یک متن ساده است که برای آزمایش نوشته شده است"),
         ("", "", "Foto 2024"),
