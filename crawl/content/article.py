@@ -22,6 +22,13 @@ from crawl.content.raw_html import (
 )
 
 ARTICLE_BODY = "articleBody"
+SIGNS = (
+    "<article",
+    ARTICLE_BODY,
+    "og:title",
+    "ld+json",
+    "comments",
+)  # pages without them are hardly ever among teasers
 FEWEST_CHARS = 200  # without spaces; less is no article: a headline, a notice
 PARAGRAPH_CHARS = 40
 _LOOK_CHARS = 20_000  # of an element, to see that it is long

@@ -7,15 +7,18 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from crawl.content.article import ARTICLE_BODY, Reach, declared_article, is_long, paragraphs_element
+from crawl.content.article import ARTICLE_BODY, SIGNS, Reach, declared_article, is_long, paragraphs_element
 from crawl.content.raw_html import ARTICLE, ARTICLE_END, BREAK, LINK, PARAGRAPHS, PARAGRAPHS_END
 
 _BODY = f'[itemprop~="{ARTICLE_BODY}"]'
+_SIGNS = tuple(sign.encode() for sign in SIGNS)
 _BODY_BYTES = ARTICLE_BODY.encode()
 
 
 def mark_article(tree: LexborHTMLParser, source: bytes) -> None:
     """Put marks around the element that the page declares, and around the one that has its paragraphs."""
+    if not any(map(source.__contains__, _SIGNS)):
+        return
     bodies = tree.css(_BODY) if _BODY_BYTES in source else []
     articles = tree.css("article") if b"<article" in source else []
     headed = [(node, len(articles) == 1 or node.css_first("h1") is not None) for node in articles]

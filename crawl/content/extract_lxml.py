@@ -8,6 +8,7 @@ from lxml import etree, html
 
 from crawl.content.article import (
     ARTICLE_BODY,
+    SIGNS,
     Reach,
     declared_article,
     is_long,
@@ -70,6 +71,7 @@ def read_lxml(text: str, max_links: int) -> RawHtml:
         _take(node, reading)
     _read_titles(root, reading)
     walk = _PageWalk(reading, len(reading.links) + 2 * max_links)
+    walk.has_signs = any(sign in text for sign in SIGNS)
     walk.read(root)
     if walk.has_more and not has_words(reading.text):
         del reading.links[walk.links_before :], reading.headings[:]
@@ -116,6 +118,7 @@ class _PageWalk:
     def __init__(self, reading: RawHtml, most_links: int, *, shows_all: bool = False) -> None:
         self.most_links, self.links_before = most_links, len(reading.links)
         self.has_more = False  # something is hidden
+        self.has_signs = False  # of an article among other things
         self._reading, self._shows_all = reading, shows_all
         self._out: list[str] = []
         self._hidden = self._secret = self._chars = 0
@@ -126,7 +129,7 @@ class _PageWalk:
 
     def read(self, root: html.HtmlElement) -> None:
         """Fill the reading."""
-        self._articles = _articles(root)
+        self._articles = _articles(root) if self.has_signs else []
         for event, node in etree.iterwalk(root, events=("start", "end")):
             if event == "start":
                 self._start(node)
