@@ -55,8 +55,9 @@ class Rescoring:
     def answer(self, answer: BestAnswer) -> BestAnswer:
         """Return an answer with the scores of now, in their order."""
         hits = [structs.replace(hit, score=self._scorer.score(hit.numbers)) for hit in answer.hits]
-        left_out = max(answer.bound, answer.hits[-1].score) if len(hits) >= self._k else answer.bound
-        complete = answer.complete and not left_out
+        is_cut = len(hits) >= self._k
+        left_out = max(answer.bound, answer.hits[-1].score) if is_cut else answer.bound
+        complete = answer.complete and not is_cut
         bound = 0.0 if complete else self._up.of(left_out) if self._up else float("inf")
         hits.sort(key=lambda hit: hit.place)
         return structs.replace(answer, hits=tuple(hits), complete=complete, bound=bound)

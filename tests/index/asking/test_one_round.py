@@ -84,6 +84,14 @@ async def test_whatever_came_or_went_since_is_found_and_scored_by_what_is_there_
     assert rounds.most_common(1)[0][0] <= 3, rounds
 
 
+async def test_words_that_nothing_held_are_found_once_pages_have_them(world: World) -> None:
+    node, texts = world.nodes[0], list(world.store.values())
+    await world.drop(texts)
+    await asked(world, node)
+    await world.put([*texts, *corpus.web(random.Random(5), 300)])
+    await asked(world, node)
+
+
 async def test_who_is_new_is_asked_for_its_numbers_by_slot_and_others_after_it(world: World) -> None:
     node, liar = world.nodes[0], world.nodes[2]
     await asked(world, node)

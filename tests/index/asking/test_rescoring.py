@@ -4,11 +4,12 @@ import random
 
 import pytest
 
-from index.asking.rescoring import shift
+from index.asking.rescoring import Rescoring, shift
 from index.query.collection_statistics import Statistics
 from index.query.parser import Query, parse_query
 from index.query.scoring import ScoreInputs, Scorer
 from index.query.search_rules import NEWEST_RULES
+from index.shard.messages import BestAnswer, HitRow
 
 QUERIES = [
     "tea",
@@ -67,3 +68,14 @@ def test_a_word_that_weighed_nothing_says_nothing_of_what_was_left_out() -> None
     assert shift(query, known, new) is None
     assert shift(query, new, known) is None
     assert shift(query, known, known) is not None
+
+
+def test_an_answer_by_words_that_weighed_nothing_says_nothing_of_the_rest_where_it_is_cut() -> None:
+    query = parse_query("tea", "", "", False, NEWEST_RULES)
+    numbers = ((0, 0, 0, 3),), (1, 0, 1, 90), 0
+    hit = HitRow(bytes(20), bytes(20), bytes(32), bytes(16), 0.0, *numbers)
+    answer = BestAnswer((0,), (90,), (hit,), complete=True, bound=0.0)
+    none, some = (Statistics(100, (1, 1, 1, 900), (df,)) for df in (0, 90))
+    cut, whole = (Rescoring(query, none, some, k).answer(answer) for k in (1, 2))
+    assert not cut.complete and cut.bound > cut.hits[0].score > 0
+    assert whole.complete and whole.bound == 0
