@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, Generic, TypeVar
 
 from benchmarks.webreading.truth import TruePage, words_of_html
@@ -80,4 +79,7 @@ def _readability(module: Any) -> Callable[[TruePage], str]:
 
 @cache
 def _module(name: str) -> Any:
-    return import_module(name) if find_spec(name) else None
+    try:
+        return import_module(name)
+    except ImportError:  # it is not installed, or a part of it is not
+        return None
