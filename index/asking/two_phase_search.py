@@ -28,7 +28,7 @@ MAX_KNOWN = 8  # sets of peers that are avoided, of which who else can answer is
 BESIDE = 8  # hits that a guess asks for besides: they show how far left-out ones reach by the right statistics
 GUESSING = 0.7  # of the second round's time, for answers by a guess
 NOBODY: Mapping[NodeId, BestAnswer] = {}
-CHECKED_WITHIN_S = 5.0
+CHECKED_WITHIN_S = 5.0  # of a check that follows an answer
 DEEPER = 8  # times as many candidates when a peer is asked again
 Bounds = tuple[int, int, float]  # of an answer: results, candidates that are looked at, the least score
 
@@ -146,8 +146,8 @@ class TwoPhaseSearch:
         floor, outcome.rescoring = 0.0, None
         while True:
             coming = outcome.coming = Gathered()
-            asked_for = k + BESIDE if outcome.is_guess else k
-            ask = _ask_best(asked, outcome, (min(asked_for, MAX_K), depth, max(floor, 0.0)), per_host)
+            asked_for = min(k + BESIDE, MAX_K) if outcome.is_guess else k
+            ask = _ask_best(asked, outcome, (asked_for, depth, max(floor, 0.0)), per_host)
             question, now = best_question(asked.query, ask), self._audit.now
             by = now + GUESSING * (until - now) if outcome.is_guess else until
             await self._remote.cover(open_, question, by, avoid, shown_at, coming)
