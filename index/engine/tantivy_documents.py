@@ -207,7 +207,7 @@ def _starts_of_pairs(names: list[str], places: Places) -> list[int]:
 
 
 def slot_mark(slot: int, slot_bits: int) -> str:
-    """What stands for a slot of 2**slot_bits and for no other: a document has one for each slot_bits, 13 small terms,
+    """Return the term of a slot of 2**slot_bits and of no other. A document has one for each slot_bits, 13 small terms,
     so that a change of slot_bits indexes nothing anew."""
     return f"{SLOT}{(1 << slot_bits) + slot:x}"
 

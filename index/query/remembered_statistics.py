@@ -37,7 +37,7 @@ class RememberedStatistics:
         """Take the counts of words that are new here from another node's question."""
         rules = slots, query.rules.analyzer.number
         documents, _ = self._collections.get(rules, (0, ()))
-        if abs(told.documents - documents) > NEAR * documents:
+        if not documents or abs(told.documents - documents) > NEAR * documents:
             return
         for leaf, df in zip(query.leaves, told.df, strict=True):
             if len(self._leaves) < MOST:

@@ -83,7 +83,7 @@ class _Joined(Exception):
 
 
 class _Folds(dict[int, str]):
-    """What each letter is folded to, where that does not depend on its neighbours: of the basic plane, so 65,536."""
+    """Gives the fold of each letter that does not depend on its neighbours: of the basic plane, so 65,536."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)

@@ -1,8 +1,8 @@
 """Stem classes: by which rules the words of a document lose their endings.
 
 Pure: the same word gives the same stem everywhere. A document has one class, from the language that its record says;
-one of an unknown language has the first, English. A query has none: its words have a stem for each class, and a
-document is asked for the stem of its own class alone, so that the French "porte" and the English "port" stay apart. In
+one of an unknown language has the first, English. A query has none: its words have a stem for each class. A document is
+asked for the stem of its own class alone, so that the French "porte" and the English "port" stay apart. In
 alphabets that one language of ours has to itself that language's rules hold in every class.
 """
 
@@ -81,7 +81,7 @@ _ENGLISH_FORMS = _english_forms()
 
 
 class Stem(NamedTuple):
-    """What documents of some classes are asked for; `classes` has a bit for each."""
+    """Documents of some classes are asked for this term; `classes` has a bit for each."""
 
     term: str
     classes: int

@@ -21,7 +21,6 @@ from index.shard.messages import BestAnswer
 
 pytestmark = pytest.mark.virtual_time
 QUERY = "run OR the OR walk"
-PAUSE_S = 2.0
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ async def world(make_world: Callable[..., World]) -> World:
 
 async def asked(world: World, node: QueryNode, query: str = QUERY) -> Counter[str]:
     """Ask, hold the answer to what looking at every document finds, and tell which questions peers were asked."""
-    await asyncio.sleep(PAUSE_S)
+    await asyncio.sleep(2.0)
     world.network.asked.clear()
     answer = await node.searcher.search(SearchRequest(query, deadline_ms=20_000))
     wanted = world.sought(query)
@@ -142,6 +141,7 @@ def test_a_lie_of_another_nodes_question_is_not_taken_for_a_known_word() -> None
     tea, green = (parse_query(text, "", "", False, NEWEST_RULES) for text in ("tea", "green"))
     told = Statistics(1000, (1, 2, 3, 4), (100,))
     memory.hear(tea, 16, told)
+    memory.hear(green, 16, Statistics(0, (0, 0, 0, 0), (0,)))
     assert memory.guess(tea, 16) is None, "who was never told how many documents there are believes nobody"
     memory.note(tea, 16, told)
     memory.hear(tea, 16, Statistics(1000, (1, 2, 3, 4), (900,)))
