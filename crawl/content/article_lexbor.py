@@ -12,6 +12,7 @@ from crawl.content.raw_html import ARTICLE, ARTICLE_END, BREAK, LINK, PARAGRAPHS
 
 _BODY = f'[itemprop~="{ARTICLE_BODY}"]'
 _SIGNS = tuple(sign.encode() for sign in SIGNS)
+_MAX_ARTICLES = 100  # that are asked for a heading
 _BODY_BYTES = ARTICLE_BODY.encode()
 
 
@@ -20,7 +21,7 @@ def mark_article(tree: LexborHTMLParser, source: bytes) -> None:
     if not any(map(source.__contains__, _SIGNS)):
         return
     bodies = tree.css(_BODY) if _BODY_BYTES in source else []
-    articles = tree.css("article") if b"<article" in source else []
+    articles = tree.css("article")[:_MAX_ARTICLES] if b"<article" in source else []
     headed = [(node, len(articles) == 1 or node.css_first("h1") is not None) for node in articles]
     declared = declared_article(bodies, headed, _REACH)
     if declared is not None and not is_long(_text(declared)):
