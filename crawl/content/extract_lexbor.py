@@ -163,13 +163,13 @@ def _take_out(tree: LexborHTMLParser, kinds: Kinds, source: bytes, *, shows_all:
     _read_drawings(kinds)
     hidden = []
     if not shows_all:
-        hidden = _outermost(chain(kinds["noscript"], filter(_is_hidden, chain(told, kinds["dialog"]))))
+        unseen = (each for each in chain(told, kinds["dialog"]) if is_hidden(each.tag or "", each.attributes))
+        hidden = _outermost(chain(kinds["noscript"], unseen))
         _conceal(hidden, kinds)
     sources = (source for node in kinds["math"] for source in node.css(_SOURCES))
     for node in chain(kinds["script"], kinds["hidden"], kinds["template"], hidden, sources):
         node.decompose(recursive=False)  # taken out, not freed: nodes inside it may be in the lists, too
-    secret = _outermost(node for node in told if "data-nosnippet" in node.attributes and node.tag in SNIPPETLESS)
-    for node in secret:
+    for node in _outermost(each for each in told if "data-nosnippet" in each.attributes and each.tag in SNIPPETLESS):
         _keep_secret(node)
     for node in told:
         if ends_line(node.attributes):
@@ -192,10 +192,6 @@ def _flatten(kinds: Kinds) -> None:
         node.replace_with(" ")
     for node in chain.from_iterable(map(kinds.__getitem__, _INLINE)):
         node.unwrap(delete_empty=True)
-
-
-def _is_hidden(node: LexborNode) -> bool:
-    return is_hidden(node.tag or "", node.attributes)
 
 
 def _outermost(nodes: Iterable[LexborNode]) -> list[LexborNode]:
