@@ -21,7 +21,8 @@ _CUT_SHORT = (
     "sant bell gl"
 )
 _ELIDED = frozenset(_CUT_SHORT.split())
-_APOSTROPHE = re.compile(r"[\W_]*([^\W\d_]+)'([^\W\d_]+)(.*)", re.DOTALL)
+_APOSTROPHE = re.compile(r"[\W_]*([^\W\d_]+)['\u2019\u02bc]([^\W\d_]+)(.*)", re.DOTALL)
+_QUALIFIED = re.compile(r"[/.:_@\\]")  # in names and addresses, whose words are of no language
 
 
 def leaves_of(text: str, small: frozenset[str] = frozenset()) -> tuple[list[Leaf], list[Leaf]]:
@@ -35,7 +36,7 @@ def leaves_of(text: str, small: frozenset[str] = frozenset()) -> tuple[list[Leaf
         return [leaf_of(found, others)] if found else [], []
     if len(found) == 2:
         return [leaf_of((word,), others) for word in found], []
-    kept = [word for word in found if word not in small] or found
+    kept = found if _QUALIFIED.search(text) else [word for word in found if word not in small] or found
     return [leaf_of(run) for run in _runs(kept)], [leaf_of(found, others)]
 
 

@@ -148,6 +148,7 @@ class _Builder:
         named = [each.value for each in _filters(syntax) if each.name == "lang" and _filter(each)]
         wished = [words(each.text) for each in _wished(syntax)]
         alone = [found[0] for found in wished if len(found) == 1]
+        self._is_one_of_many = len(wished) > 1
         self._weak = stop_words([*chain.from_iterable(wished)], language or (named[0] if named else ""))
         if all(word in self._weak for word in alone) and not _has_others(syntax):
             self._weak = frozenset()  # of a query of stop words alone, none is weak
@@ -191,7 +192,9 @@ class _Builder:
                 if not FILTERS[node.name].scores:
                     continue
                 node = Words(node.value)
+            was, self._is_plain = self._is_plain, self._is_plain and isinstance(item.node, Words)
             unit, lifted = self._positive(node, bool(item.sign))
+            self._is_plain = was
             without += lifted
             if unit:
                 (demanded if item.sign == "+" else wished).append(unit)
@@ -201,10 +204,7 @@ class _Builder:
 
     def _positive(self, node: Words | Filter | Group, is_demanded: bool) -> tuple[_Unit | None, list[QueryNode]]:
         if isinstance(node, Group):
-            was, self._is_plain = self._is_plain, False
-            found = self._group(node)
-            self._is_plain = was
-            return found
+            return self._group(node)
         if isinstance(node, Filter):
             return self._word(Words(f"{node.name} {node.value}"), is_demanded), []
         return self._word(node, is_demanded), []
@@ -264,6 +264,9 @@ class _Builder:
     def _compound(self, text: str) -> _Unit | None:
         """A token of several words: it is counted where all of these stand."""
         leaves, beside = leaves_of(text, self._weak)
+        if self._is_one_of_many and len(leaves) == 1 and leaves[0] in map(term_of, self._weak):
+            self._left_out[text] = None
+            return None
         if not leaves or not self._take(sum(len(words_of(leaf)) for leaf in (*leaves, *beside)), text):
             return None
         self.said.update((*leaves, *beside))

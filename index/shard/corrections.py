@@ -11,6 +11,7 @@ its prefix, and what many words begin with is remembered until the index has gro
 
 import unicodedata
 from collections.abc import Sequence
+from typing import Protocol
 
 from index.engine.protocol import Engine
 from index.query.alternatives import MAX_LIKELY
@@ -37,7 +38,15 @@ MAX_KEPT = 4096
 DOUBTED = 10  # times as loose as the network's rule: this node holds only a part
 
 
-def proposals(word: str, vocabulary: Engine, documents: int) -> tuple[str, ...]:
+class Vocabulary(Protocol):
+    """The words of some documents, as they are written; see `Engine`."""
+
+    def word_count(self, word: str) -> int: ...
+    def words_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]: ...
+    def words_together(self, words: Sequence[str]) -> int: ...
+
+
+def proposals(word: str, vocabulary: Vocabulary, documents: int) -> tuple[str, ...]:
     """Return what a folded word may have been meant to be, at most `MAX_LIKELY`, the likeliest first: a word, or two
     with a space between them. The vocabulary is that of so many documents."""
     here = vocabulary.word_count(word)
@@ -48,11 +57,11 @@ def proposals(word: str, vocabulary: Engine, documents: int) -> tuple[str, ...]:
     return tuple(other for other in found if _count(other, vocabulary) * DOUBTED >= RARER * here)[:MAX_LIKELY]
 
 
-def _count(written: str, vocabulary: Engine) -> int:
+def _count(written: str, vocabulary: Vocabulary) -> int:
     return vocabulary.words_together(written.split()) if " " in written else vocabulary.word_count(written)
 
 
-def _split(word: str, vocabulary: Engine) -> list[str]:
+def _split(word: str, vocabulary: Vocabulary) -> list[str]:
     """The two words that stand together in most documents and make this one; of one split at most."""
     cuts = [(word[:at], word[at:]) for at in range(LEAST_PART, len(word) - LEAST_PART + 1)]
     known = [pair for pair in cuts if all(vocabulary.word_count(part) >= MIN_DOCUMENTS for part in pair)]
