@@ -264,7 +264,7 @@ class _Builder:
     def _compound(self, text: str) -> _Unit | None:
         """A token of several words: it is counted where all of these stand."""
         leaves, beside = leaves_of(text, self._weak)
-        if self._is_one_of_many and len(leaves) == 1 and leaves[0] in map(term_of, self._weak):
+        if self._is_one_of_many and len(leaves) == 1 and leaves[0] in set[Leaf](map(term_of, self._weak)):
             self._left_out[text] = None
             return None
         if not leaves or not self._take(sum(len(words_of(leaf)) for leaf in (*leaves, *beside)), text):

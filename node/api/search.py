@@ -37,6 +37,15 @@ class QueryReading(ResponseBody):
     piece: str
 
 
+class QueryAlternative(ResponseBody):
+    """Words of the query that others mean the same as, one of which was looked for as well; `pages` hold it."""
+
+    typed: str
+    used: str
+    kind: Literal["correction", "joined", "split"]
+    pages: int
+
+
 class SearchResult(ResponseBody):
     """One page that was found. `highlights`: offsets into the snippet; `similar`: addresses of its copies."""
 
@@ -73,6 +82,7 @@ class Search(ResponseBody):
 
     query: str
     readings: list[QueryReading]
+    alternatives: list[QueryAlternative]
     took_ms: float
     exact: bool
     whole: bool

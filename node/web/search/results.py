@@ -17,6 +17,8 @@ MAX_SIMILAR = 5
 MAX_DOUBTS = 16
 MAX_NAMES = 6  # of a facet
 MAX_READINGS = 8
+MAX_OTHERS = 16  # words that were looked for as well
+MAX_QUERY_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,8 @@ class ResultPage:
     is_partial: bool
     doubts: tuple[Doubt, ...]
     facets: tuple[Facet, ...]
-    corrections: tuple[str, ...]
+    corrected: str  # the query with the right words in place of slips, where it was answered so
+    others: tuple[str, ...]  # that were looked for as well
     suggestions: tuple[str, ...]
     readings: tuple[HowRead, ...]
 
@@ -119,9 +122,17 @@ def result_page(answer: Json) -> ResultPage:
         doubts=tuple(_doubts(listed(answer.get("why"))[:MAX_DOUBTS])),
         facets=tuple(_facets(table(answer, "facets"), listed(answer.get("facets_cut")))),
         suggestions=tuple(texts(answer, "suggestions", limit=200, most=10)),
-        corrections=tuple(texts(answer, "corrections", limit=200, most=3)),
+        corrected=next(iter(texts(answer, "corrections", limit=MAX_QUERY_SHOWN, most=1)), ""),
+        others=tuple(_others(listed(answer.get("alternatives"))[:MAX_OTHERS])),
         readings=tuple(_readings(listed(answer.get("readings"))[:MAX_READINGS])),
     )
+
+
+def _others(entries: list[Any]) -> Iterator[str]:
+    """Read the words that were looked for as well as those that were typed."""
+    for entry in entries:
+        if isinstance(entry, dict) and isinstance(used := entry.get("used"), str) and used:
+            yield used[:MAX_QUERY_SHOWN]
 
 
 def _facets(counts: Json, cut: list[Any]) -> Iterator[Facet]:

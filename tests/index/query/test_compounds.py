@@ -15,7 +15,7 @@ def leaves(*words: str) -> tuple[Leaf, ...]:
     [
         ("l'eau potable", ("eau", "potable")),
         ("L’Oréal", ("oréal",)),
-        ("jusqu'au pont", ("pont",)),
+        ("jusqu'au bout du pont", ("bout", "pont")),
         ("d'Artagnan", ("artagnan",)),
         ("dell'arte", ("arte",)),
         ("O'Reilly books", ("reilly", "books")),
