@@ -28,7 +28,11 @@ SCRIPTS = {  # first and last characters
     "ru": ((0x0400, 0x04FF),),
 }
 BEYOND_LATIN = re.compile(r"[^\u0000-\u036f\u1e00-\u2fff]+")
-ONLY_UKRAINIAN = re.compile(r"[іїєґІЇЄҐ]")
+OF_ONE = {  # of the languages of a script (that of SCRIPTS) one alone has these letters; of several, the first counts
+    "uk": ("ru", re.compile("[іїєґІЇЄҐ]")),
+    "ur": ("ar", re.compile("[ٹڈڑںےہ]")),
+    "fa": ("ar", re.compile("[پچژگکی]")),
+}
 OF_WORD = re.compile(r"[^\W\d_]+")  # what small words consist of, beyond ASCII
 _SPACES = re.compile(r"\s+")
 _SCRIPT_SHIFT = 8  # above the bits for other things is the number of the script, from 1 on
@@ -44,7 +48,7 @@ def letters_table() -> bytes:
         np.fromiter(map(str.isalpha, every), np.bool_, PLANE),
         _places(OF_WORD, every),
         _places(BEYOND_LATIN, every),
-        _places(ONLY_UKRAINIAN, every),
+        *(_places(pattern, every) for _, pattern in OF_ONE.values()),
     )
     for bit, places in enumerate(kinds):
         table[places] |= 1 << bit

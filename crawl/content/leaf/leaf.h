@@ -21,7 +21,7 @@ enum Letter {
     ALPHA = 4,       /* a letter to Python */
     PART = 8,        /* may be part of a small word */
     FOREIGN = 16,    /* beyond Latin */
-    UKRAINIAN = 32,  /* of Ukrainian alone */
+    OF_ONE = 32,     /* of one language alone: three bits from here on */
     SCRIPT_FROM = 8, /* above so many bits is the number of the script */
 };
 const uint16_t *letters_in(PyObject *table); /* NULL with an exception set: it is of another size */
