@@ -61,6 +61,6 @@ def test_a_section_in_english_decides_for_no_page() -> None:
 
 
 def test_all_lists_vote_and_the_leaf_s_table_holds_them() -> None:
-    assert set(stop_lists()) - set(LANGUAGES) <= {"zh", "ja", "ko"}, "whose scripts tell them"
+    assert set(stop_lists()) - set(LANGUAGES) <= {"zh", "ja", "ko", "fa"}, "whose scripts tell them"
     assert len(LANGUAGES) <= 56
     assert len(SMALL_WORDS) == 16 << 13 and SMALL_WORDS.count(bytes(16)) > (1 << 13) // 2
