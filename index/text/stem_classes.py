@@ -22,7 +22,8 @@ from index.text.folding import fold
 # Numbers of classes are their places here: new ones come at the end, with another version of the analyzer.
 _NAMES = (
     "english german french spanish italian portuguese dutch swedish norwegian danish finnish hungarian romanian "
-    "turkish catalan polish czech basque estonian lithuanian indonesian irish esperanto serbian persian nepali vietnamese"
+    "turkish catalan polish czech basque estonian lithuanian indonesian irish esperanto serbian persian nepali "
+    "vietnamese"
 )
 CLASSES = _NAMES.split()
 ENGLISH = 0

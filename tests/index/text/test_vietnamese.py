@@ -6,15 +6,15 @@ import pytest
 
 from benchmarks.search.judged_sets import as_texts
 from benchmarks.search.one_node import one_node
-from index.results.snippet import make_snippet, terms_of
 from index.query.parser import parse_query
+from index.results.snippet import make_snippet, terms_of
 from index.text.stem_classes import VIETNAMESE
 
 PAGES = {
     "ghost": "Truyện kể về những con ma trong ngôi nhà cũ. Người ta nói rằng ma đi lại vào ban đêm và ma sợ ánh sáng.",
     "mother": "Má tôi là người miền Nam. Mỗi sáng má nấu cơm cho cả nhà và má kể chuyện về quê hương.",
     "seedling": "Mạ là cây lúa còn non. Nông dân gieo mạ rồi nhổ mạ để cấy xuống ruộng khi trời đã ấm.",
-    "code": "Mã nguồn của chương trình được viết bằng nhiều ngôn ngữ. Mã này được công bố trên mạng, và mã nào cũng có lỗi.",
+    "code": "Mã nguồn của chương trình được viết bằng nhiều ngôn ngữ. Mã này được công bố trên mạng.",
     "grave": "Mồ mả của tổ tiên được con cháu sửa sang vào mùa xuân. Mả nằm ở trên đồi, và mả nào cũng có hoa.",
     "map": "Bản đồ in hình các tỉnh và các con sông. Bản đồ này được vẽ từ năm ngoái, và đã có nhiều người mua.",
     "shop": "Cửa hàng bán đồ cũ ở đầu phố. Người ta bán đồ gỗ và bán đồ chơi cho trẻ em trong khu này.",
@@ -52,7 +52,7 @@ def test_without_tones_all_words_are_found_that_have_any() -> None:
         assert set(order) >= pages
 
 
-@pytest.mark.parametrize("typed, shown", [("bản đồ", "Bản đồ"), ("ban do", "Bản đồ"), ("hoà bình", "Hòa bình")])
+@pytest.mark.parametrize("typed, shown", [("bản đồ", "Bản đồ"), ("hoa binh", "Hòa bình"), ("hoà bình", "Hòa bình")])
 def test_a_snippet_marks_words_typed_either_way(typed: str, shown: str) -> None:
     text = next(page for page in PAGES.values() if shown in page)
     snippet = make_snippet((text,), terms_of(parse_query(typed).leaves, VIETNAMESE), 60, VIETNAMESE)
