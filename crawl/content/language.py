@@ -3,6 +3,7 @@
 Pure: text in, an ISO 639-1 code out, "" where nothing is sure.
 """
 
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 from operator import itemgetter
@@ -51,9 +52,13 @@ def _votes() -> dict[bytes, tuple[list[int], int]]:
     English has, too, is a vote for English alone: else each English text would look a little Dutch."""
     places: dict[bytes, list[int]] = {}
     for code, place in _PLACES.items():
-        for word in {word.encode() for word in stop_lists()[code] if len(word) > 1 and OF_WORD.fullmatch(word)}:
-            if len(word) <= _LONGEST:
-                places.setdefault(word, []).append(place)
+        for word in dict.fromkeys(stop_lists()[code]):
+            if (
+                len(word) > 1
+                and len(small := word.encode()) <= _LONGEST
+                and (word.isalpha() or OF_WORD.fullmatch(word))
+            ):
+                places.setdefault(small, []).append(place)
     return {word: ([_ENGLISH] if _ENGLISH in found else found, WEIGHT // len(found)) for word, found in places.items()}
 
 
@@ -65,14 +70,15 @@ _GOLDEN = 0x9E3779B97F4A7C15
 def _slots() -> bytes:
     """Return a table of the small words for the leaf: 16 bytes a slot. Eight are the word; seven have a bit for
     each of its languages; the last one is the weight of its vote."""
-    slots = [(0, 0)] * (1 << _SLOT_BITS)
+    slots = array("Q", bytes(16 << _SLOT_BITS))  # word and languages by turns
     for word, (places, weight) in VOTES_OF.items():
         number = int.from_bytes(word, "little")
         slot = (number * _GOLDEN & 0xFFFFFFFFFFFFFFFF) >> (64 - _SLOT_BITS)
-        while slots[slot][0]:
-            slot = (slot + 1) % len(slots)
-        slots[slot] = number, sum(1 << place for place in places) | weight << 56
-    return np.array(slots, dtype=np.uint64).tobytes()
+        while slots[2 * slot]:
+            slot = (slot + 1) % (1 << _SLOT_BITS)
+        slots[2 * slot] = number
+        slots[2 * slot + 1] = sum([1 << place for place in places]) | weight << 56
+    return slots.tobytes()
 
 
 SMALL_WORDS = _slots()
