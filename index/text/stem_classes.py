@@ -133,8 +133,8 @@ def without_tones(words: Iterable[str], stem_class: int) -> list[str]:
 
 
 def _tone_first(found: re.Match[str]) -> str:
-    vowel, mark = unicodedata.normalize("NFD", found[2])
-    return unicodedata.normalize("NFC", found[1] + mark) + vowel
+    decomposed = unicodedata.normalize("NFD", found[2])
+    return unicodedata.normalize("NFC", found[1] + decomposed[1]) + decomposed[0]
 
 
 @lru_cache(1 << 12)  # 3 MB: words of queries
