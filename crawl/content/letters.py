@@ -41,12 +41,13 @@ _SCRIPT_SHIFT = 8  # above the bits for other things is the number of the script
 def letters_table() -> bytes:
     """Make the table of all code points of 16 bits for the leaf, see `Letter` in leaf.h: some milliseconds."""
     every = "".join(map(chr, range(PLANE)))
+    letters = np.frombuffer(every.encode("utf-32-le", "surrogatepass"), "<U1")
     table = np.zeros(PLANE, dtype=np.uint16)
     kinds = (
         _places(_SPACES, every),
         IS_UNSPACED,
-        np.fromiter(map(str.isalpha, every), np.bool_, PLANE),
-        _places(OF_WORD, every),
+        np.char.isalpha(letters),
+        np.char.isalnum(letters) & ~np.char.isdecimal(letters),  # as OF_WORD
         _places(BEYOND_LATIN, every),
         *(_places(pattern, every) for _, pattern in OF_ONE.values()),
     )
