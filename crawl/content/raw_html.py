@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from crawl.content import page_leaf
 from crawl.content.charsets import encode_query
 from crawl.fetch.response import READ_TYPES
 
@@ -84,6 +85,13 @@ class RawHtml:
         self.frames = [(encode_query(href, charset), title) for href, title in self.frames]
         self.alternates = [(media_type, encode_query(href, charset)) for media_type, href in self.alternates]
         self.canonical = encode_query(self.canonical, charset) if self.canonical else None
+
+
+def names_in(source: bytes, names: tuple[bytes, ...]) -> int:
+    """Return a bit for each name, of two bytes at least, that stands in a source."""
+    if page_leaf.leaf:
+        return page_leaf.leaf.names_in(source, names)
+    return sum((name in source) << number for number, name in enumerate(names))
 
 
 def has_words(marked: str) -> bool:
