@@ -324,7 +324,10 @@ def _read_metas(reading: RawHtml, nodes: list[LexborNode]) -> None:
     names = ("name", "property", "itemprop")
     reading.metas = [(next(filter(None, map(v.get, names)), "").lower(), v.get("content") or "") for v in found]
     for node, v in zip(nodes, all_, strict=True):
-        if "http-equiv" in v and (v["http-equiv"] or "").strip().lower() == "refresh":
+        kind = (v["http-equiv"] or "").strip().lower() if "http-equiv" in v else ""
+        if kind == "content-language":
+            reading.take_content_language(v.get("content"))
+        if kind == "refresh":
             outer = {parent.tag for parent in parents_of(node)}
             if "template" not in outer and len(reading.refreshes) < MAX_REFRESHES:
                 reading.refreshes.append((v.get("content") or "", "noscript" in outer))

@@ -90,6 +90,8 @@ def _take(node: html.HtmlElement, reading: RawHtml) -> None:
         if next(node.iterancestors("template"), None) is None and len(reading.refreshes) < MAX_REFRESHES:
             is_fallback = next(node.iterancestors("noscript"), None) is not None
             reading.refreshes.append((node.get("content") or "", is_fallback))
+    elif tag == "meta" and (node.get("http-equiv") or "").strip().lower() == "content-language":
+        reading.take_content_language(node.get("content"))
     elif tag == "meta" and len(reading.metas) < MAX_METAS:
         if name := node.get("name") or node.get("property") or node.get("itemprop"):
             reading.metas.append((name.lower(), node.get("content") or ""))

@@ -66,6 +66,12 @@ class RawHtml:
         if not _BESIDE.isdisjoint(rels) or ("alternate" in rels and "hreflang" in attributes):
             self.links.append((href, attributes.get("title") or "", " ".join(rels)))
 
+    def take_content_language(self, content: str | None) -> None:
+        """Note the language that a `meta` declares where the root element declares none (HTML, 4.2.5.3)."""
+        text = (content or "").strip()
+        if not self.language and text and "," not in text:
+            self.language = text.split()[0]
+
     def take_name(self, href: str, name: str) -> None:
         """Note what stands for the words of a link that has none."""
         if name and len(self.names) < MAX_NAMES:
