@@ -1,4 +1,4 @@
-"""The day of its last change that a page prints in words at its head or foot.
+"""The day of its publication or last change that a page prints in words at its head or foot.
 
 Pure: text in, Unix seconds out. Dates in prose and years of copyright are left alone.
 """
@@ -14,11 +14,13 @@ _PAGE = (
     r"(?:(?:this|the|our)\s+)?(?:(?:page|document|documentation|article|file|content|site|website|manual|section|topic)"
     r"\s+(?:(?:was|is|has\s+been)\s+)?)?"
 )
-_UPDATED = re.compile(
+_SAID = re.compile(
     r"(?:^|[^\w\s,]\s*)(?:"
     + _PAGE
     + r"(?:last\s*-?\s*(?:updated?|modified|modification|changed?|edited|revised|revision|reviewed|built|generated)"
     r"(?:\s+date)?|(?:updated|modified|date\s+modified|revised)(?:\s+on|(?=\s*:)))"
+    r"|(?P<published>(?:published|posted)(?:\s+on|(?=\s*:))|(?:veröffentlicht|publié|publicado|pubblicato)(?:\s+am)?"
+    r"|发布日期|發布日期|公開日)"
     r"|stand(?=\s*:)|letzte\s+(?:änderung|aktualisierung|bearbeitung)|(?:zuletzt\s+)?(?:aktualisiert|geändert|bearbeitet)"
     r"|(?:diese\s+seite\s+wurde\s+)zuletzt|(?:date\s+de\s+|la\s+)?dernière\s+(?:mise\s+à\s+jour|modification)"
     r"(?:\s+de\s+cette\s+page\s+a\s+été\s+faite)?|mis\s+à\s+jour|modifié|última\s+(?:actualización|modificación|revisión|"
@@ -57,17 +59,17 @@ _MONTH_STEMS = (
 _MONTH_OF = {stem: number for number, stems in enumerate(_MONTH_STEMS, 1) for stem in stems.split()}
 
 
-def printed_date(text: str) -> float:
-    """Return when a page was last changed by a line that it prints at its head or foot ("Last updated on May 3, 2024"),
-    0.0 where it prints none. Years of copyright, versions and dates in prose have no such words before them."""
+def printed_dates(text: str) -> tuple[float, float]:
+    """Return when a page was published, or else last changed, by a line that it prints at its head or foot ("Last
+    updated on May 3, 2024"), and 0.0 for what it does not print. A date without such words before it is none."""
     parts = (text,) if len(text) <= _HEAD_CHARS + _FOOT_CHARS else (text[-_FOOT_CHARS:], text[:_HEAD_CHARS])
     for part in parts:
         if _CENTURY in part:
             lines = (line for line in part.split("\n") if _CENTURY in line and len(line) <= _LINE_CHARS)
-            days = (_day_in_words(line[found.end() :]) for line in lines if (found := _UPDATED.search(line)))
-            if first := next(filter(None, days), 0.0):
-                return first
-    return 0.0
+            for found in filter(None, map(_SAID.search, lines)):
+                if day := _day_in_words(found.string[found.end() :]):
+                    return (day, 0.0) if found["published"] else (0.0, day)
+    return 0.0, 0.0
 
 
 def _day_in_words(text: str) -> float:

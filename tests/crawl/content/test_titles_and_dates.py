@@ -10,7 +10,7 @@ import pytest
 from crawl.content.extract import extract
 from crawl.content.linked_data import is_linked_data, linked_dates
 from crawl.content.page import ParseTask
-from crawl.content.printed_date import printed_date
+from crawl.content.printed_date import printed_dates
 from tests.crawl.content.pages_read import both_engines, read, read_file
 from tests.crawl.content.test_extract_pdf import pdf
 
@@ -222,9 +222,14 @@ def test_a_page_is_dated_by_the_day_that_it_prints_at_its_foot(line: str, day: s
     assert page.modified_at == at(day)
 
 
+def test_a_day_of_publication_is_told_from_one_of_a_change() -> None:
+    page = read("<h1>Title</h1><p>Published: June 1, 2023<p>Words")
+    assert (page.published_at, page.modified_at) == (at("2023-06-01"), 0.0)
+
+
 def test_a_printed_day_amid_a_long_text_is_not_that_of_the_page() -> None:
     text = "Words of the page.\n" * 200
-    assert not printed_date(f"{text}Last updated on May 3, 2024\n{text}")
+    assert not any(printed_dates(f"{text}Last updated on May 3, 2024\n{text}"))
 
 
 def test_what_a_page_declares_counts_more_than_what_it_prints() -> None:
