@@ -96,7 +96,7 @@ class RawHtml:
 def names_in(source: bytes, names: tuple[bytes, ...]) -> int:
     """Return a bit for each name, of two bytes at least, that stands in a source."""
     if page_leaf.leaf:
-        return page_leaf.leaf.names_in(source, names)
+        return int(page_leaf.leaf.names_in(source, names))
     return sum((name in source) << number for number, name in enumerate(names))
 
 

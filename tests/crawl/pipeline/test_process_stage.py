@@ -4,6 +4,7 @@ import itertools
 import re
 from datetime import UTC, datetime
 
+import pytest
 from aiohttp import web
 from hypothesis import given, settings
 from hypothesis import strategies as st
