@@ -164,7 +164,7 @@ def _take_out(tree: LexborHTMLParser, kinds: Kinds, source: bytes, *, shows_all:
     names = telling_attributes(source, has_buttons=bool(kinds["box"]))
     told = tree.css(",".join(f"[{name}]" for name in names)) if names else []
     _read_drawings(kinds)
-    hidden = Nodes()
+    hidden: list[LexborNode] = []
     if not shows_all:
         unseen = (each for each in chain(told, kinds["dialog"]) if is_hidden(each.tag or "", each.attributes))
         hidden, inside = _outermost(chain(kinds["noscript"], unseen))
