@@ -20,7 +20,7 @@ from crawl.content.language import guess_language
 from crawl.content.link_header import MOVES_WITHIN_S, feeds_of, parse_refresh
 from crawl.content.linked_data import linked_dates
 from crawl.content.page import Link, ParseResult, ParseTask
-from crawl.content.printed_date import printed_dates
+from crawl.content.printed_date import date_by_title, printed_dates
 from crawl.content.raw_html import BREAK, MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, RawHtml
 from crawl.content.rendering import join_hyphens
 from crawl.content.robots_directives import is_unendorsed, meta_directives
@@ -82,6 +82,7 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str, source: str) -> Par
     if not published_at and not modified_at and not (published_at := date_of_path(task.url)):
         printed = printed_dates(texts.main)
         published_at, modified_at = printed if any(printed) else printed_dates(texts.boilerplate)
+        published_at = published_at or date_by_title(reading.text, reading.headings, title)
     canonical = find_url(reading.canonical, base) if reading.canonical else None
     has_text = bool(texts.main or texts.boilerplate) and not reading.shows_all
     moved_to = _refresh(reading, base, task.url, has_text=has_text) if reading.refreshes else ""

@@ -4,8 +4,17 @@ Pure: text in, Unix seconds out. Dates in prose and years of copyright are left 
 """
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from crawl.content.raw_html import BREAK, without_marks
+
+_HEADINGS = 5  # that may be the title
+_BEFORE_CHARS, _AFTER_CHARS = 150, 300  # of a title
+_DATE_ALONE = re.compile(  # perhaps with a weekday before it, and a time after it
+    r"(?:(?:on|am|le|el)\s|[^\W\d_]+\.?,\s+|[^\w\n]+)?((?:\d|[^\W\d_]{3,}\.?\s+\d)[^\n]{5,24}?)"
+    r"(?:[^\w\n]*\d\d?[:.]\d\d(?::\d\d)?(?:\s*[^\W\d_.]{1,4}\.?)*)?[^\w\n]*"
+)
 _CENTURY = "20"  # hardly any page that is older prints its day
 _FOOT_CHARS, _HEAD_CHARS = 1_500, 1_500  # of a page: where it prints its own date
 _LINE_CHARS = 200  # a longer line is prose
@@ -70,6 +79,19 @@ def printed_dates(text: str) -> tuple[float, float]:
                 if day := _day_in_words(found.string[found.end() :]):
                     return (day, 0.0) if found["published"] else (0.0, day)
     return 0.0, 0.0
+
+
+def date_by_title(marked: str, headings: Sequence[str], title: str) -> float:
+    """Return the day in the one line beside a page's heading that is a date and little else, as news and blogs print
+    it; 0.0: none, or several. `marked`: the text with its marks."""
+    heading = next((each for each in headings[:_HEADINGS] if len(each) > 1 and each.strip() in title), "")
+    at = marked.find(heading) if heading else -1
+    near = marked[max(0, at - _BEFORE_CHARS) : at + len(heading) + _AFTER_CHARS] if at >= 0 else ""
+    if _CENTURY not in near:
+        return 0.0
+    lines = (without_marks(line).strip() for line in near.split(BREAK) if _CENTURY in line)
+    days = {_day_in_words(found[1]) for line in lines if (found := _DATE_ALONE.fullmatch(line))} - {0.0}
+    return days.pop() if len(days) == 1 else 0.0
 
 
 def _day_in_words(text: str) -> float:
