@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 
 from crawl.content.raw_html import BREAK, without_marks
 
-_HEADINGS = 5  # that may be the title
+_HEADINGS = 20  # that may be the title
+_PIECES = re.compile(f"[{BREAK}\n|•⋅·]|\xa0{{2,}}")  # of a line of day, author and section
 _BEFORE_CHARS, _AFTER_CHARS = 150, 300  # of a title
 _DATE_ALONE = re.compile(  # perhaps with a weekday before it, and a time after it
     r"(?:(?:on|am|le|el)\s|[^\W\d_]+\.?,\s+|[^\w\n]+)?((?:\d|[^\W\d_]{3,}\.?\s+\d)[^\n]{5,24}?)"
@@ -84,12 +85,12 @@ def printed_dates(text: str) -> tuple[float, float]:
 def date_by_title(marked: str, headings: Sequence[str], title: str) -> float:
     """Return the day in the one line beside a page's heading that is a date and little else, as news and blogs print
     it; 0.0: none, or several. `marked`: the text with its marks."""
-    heading = next((each for each in headings[:_HEADINGS] if len(each) > 1 and each.strip() in title), "")
+    heading = max((each for each in headings[:_HEADINGS] if " ".join(each.split()) in title), key=len, default="")
     at = marked.find(heading) if heading else -1
     near = marked[max(0, at - _BEFORE_CHARS) : at + len(heading) + _AFTER_CHARS] if at >= 0 else ""
     if _CENTURY not in near:
         return 0.0
-    lines = (without_marks(line).strip() for line in near.split(BREAK) if _CENTURY in line)
+    lines = (without_marks(line).strip() for line in _PIECES.split(near) if _CENTURY in line)
     days = {_day_in_words(found[1]) for line in lines if (found := _DATE_ALONE.fullmatch(line))} - {0.0}
     return days.pop() if len(days) == 1 else 0.0
 
