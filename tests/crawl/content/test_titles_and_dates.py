@@ -227,6 +227,22 @@ def test_a_day_of_publication_is_told_from_one_of_a_change() -> None:
     assert (page.published_at, page.modified_at) == (at("2023-06-01"), 0.0)
 
 
+@pytest.mark.parametrize(
+    ("around", "day"),
+    [
+        ("<h1>Head</h1><p>4 February 2022</p>", "2022-02-04"),
+        ("<p>31.01.2022 | Sport</p><h1>Head</h1>", "2022-01-31"),
+        ("<h1>Head</h1><p>Ada • Freitag, 4. Februar 2022, 13:10 Uhr</p>", "2022-02-04"),
+        ("<h1>Head</h1><p>On 4 February 2022 they met.</p>", ""),
+        ("<h1>Head</h1><p>4 February 2022</p><p>5 February 2022</p>", ""),  # a list of news
+        ("<p>4 February 2022</p><h1>Other</h1>", ""),
+    ],
+)
+def test_the_one_day_that_stands_alone_beside_the_title_is_that_of_the_page(around: str, day: str) -> None:
+    page = read(f"<title>Head - Site</title>{around}<p>{'Words of the page. ' * 200}")
+    assert page.published_at == at(day)
+
+
 def test_a_printed_day_amid_a_long_text_is_not_that_of_the_page() -> None:
     text = "Words of the page.\n" * 200
     assert not any(printed_dates(f"{text}Last updated on May 3, 2024\n{text}"))
