@@ -1,5 +1,5 @@
-"""Link header fields: links of a response that no markup is needed for, so PDF files have them too; feeds in links;
-and declarative refreshes, of `meta` or a header field, which lead readers elsewhere after a while.
+"""Link header fields: links of a response that no markup is needed for, so PDF files have them too; and feeds in links.
+Declarative refreshes, of `meta` or a header field, lead readers elsewhere after a while.
 
 Pure: header fields in, links out. Sources: RFC 8288, sections 3 and B.2; HTML, 4.2.5.3. A link whose context is another
 resource (its `anchor`) says nothing of this one and is left out, and so are the deprecated `rev` links.

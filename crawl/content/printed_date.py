@@ -70,8 +70,9 @@ _MONTH_OF = {stem: number for number, stems in enumerate(_MONTH_STEMS, 1) for st
 
 
 def printed_dates(text: str) -> tuple[float, float]:
-    """Return when a page was published, or else last changed, by a line that it prints at its head or foot ("Last
-    updated on May 3, 2024"), and 0.0 for what it does not print. A date without such words before it is none."""
+    """Return when a page was published, or else last changed, by a line at its head or foot; 0.0: unknown.
+
+    Such a line has words before the date, as "Last updated on May 3, 2024"."""
     parts = (text,) if len(text) <= _HEAD_CHARS + _FOOT_CHARS else (text[-_FOOT_CHARS:], text[:_HEAD_CHARS])
     for part in parts:
         if _CENTURY in part:
