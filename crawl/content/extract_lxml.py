@@ -8,9 +8,9 @@ from lxml import etree, html
 
 from crawl.content.article import (
     ARTICLE_BODY,
-    SIGNS,
     Reach,
     declared_article,
+    has_signs,
     is_long,
     paragraphs_element,
 )
@@ -71,7 +71,7 @@ def read_lxml(text: str, max_links: int) -> RawHtml:
         _take(node, reading)
     _read_titles(root, reading)
     walk = _PageWalk(reading, len(reading.links) + 2 * max_links)
-    walk.has_signs = any(sign in text for sign in SIGNS)
+    walk.has_signs = has_signs(text.encode("utf-8", "replace"))
     walk.read(root)
     if walk.has_more and not has_words(reading.text):
         del reading.links[walk.links_before :], reading.headings[:]
@@ -90,6 +90,8 @@ def _take(node: html.HtmlElement, reading: RawHtml) -> None:
         if next(node.iterancestors("template"), None) is None and len(reading.refreshes) < MAX_REFRESHES:
             is_fallback = next(node.iterancestors("noscript"), None) is not None
             reading.refreshes.append((node.get("content") or "", is_fallback))
+    elif tag == "meta" and (node.get("http-equiv") or "").strip().lower() == "content-language":
+        reading.take_content_language(node.get("content"))
     elif tag == "meta" and len(reading.metas) < MAX_METAS:
         if name := node.get("name") or node.get("property") or node.get("itemprop"):
             reading.metas.append((name.lower(), node.get("content") or ""))

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from crawl.content import page_leaf
 from crawl.content.charsets import encode_query
 from crawl.fetch.response import READ_TYPES
 
@@ -65,6 +66,12 @@ class RawHtml:
         if not _BESIDE.isdisjoint(rels) or ("alternate" in rels and "hreflang" in attributes):
             self.links.append((href, attributes.get("title") or "", " ".join(rels)))
 
+    def take_content_language(self, content: str | None) -> None:
+        """Note the language that a `meta` declares where the root element declares none (HTML, 4.2.5.3)."""
+        text = (content or "").strip()
+        if not self.language and text and "," not in text:
+            self.language = text.split()[0]
+
     def take_name(self, href: str, name: str) -> None:
         """Note what stands for the words of a link that has none."""
         if name and len(self.names) < MAX_NAMES:
@@ -84,6 +91,13 @@ class RawHtml:
         self.frames = [(encode_query(href, charset), title) for href, title in self.frames]
         self.alternates = [(media_type, encode_query(href, charset)) for media_type, href in self.alternates]
         self.canonical = encode_query(self.canonical, charset) if self.canonical else None
+
+
+def names_in(source: bytes, names: tuple[bytes, ...]) -> int:
+    """Return a bit for each name, of two bytes at least, that stands in a source."""
+    if page_leaf.leaf:
+        return int(page_leaf.leaf.names_in(source, names))
+    return sum((name in source) << number for number, name in enumerate(names))
 
 
 def has_words(marked: str) -> bool:
