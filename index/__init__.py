@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from index.asking.agreement import YOUNG_S, Reason, is_remnant, owners_digest
     from index.asking.query_trace import Tracer, untraced
     from index.asking.searcher import CountedDocuments, RunningSearch, Searcher
-    from index.change_feed import DocumentChange, Text
+    from index.change_feed import DocumentChange, Image, Text
     from index.config import IndexConfig
     from index.errors import QueryError
     from index.query.collection_statistics import SlotTotals
@@ -39,7 +39,7 @@ else:
             "index.asking.agreement": "YOUNG_S Reason is_remnant owners_digest",
             "index.asking.query_trace": "Tracer untraced",
             "index.asking.searcher": "CountedDocuments RunningSearch Searcher",
-            "index.change_feed": "DocumentChange Text",
+            "index.change_feed": "DocumentChange Image Text",
             "index.config": "IndexConfig",
             "index.errors": "QueryError",
             "index.query.collection_statistics": "SlotTotals",

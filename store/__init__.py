@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         MAX_MEDIA_TYPE_CHARS,
         MAX_ORIGIN_CHARS,
         Document,
+        ImageNote,
         RequestNote,
         decode_document,
         encode_document,
@@ -53,7 +54,7 @@ else:
             "store.errors": "NoReadyOwner NotGranted StoreCorrupt TooFewCopies",
             "store.record.denial": "PROOF_PATH REMOVED RecordDenial",
             "store.record.document": (
-                "MAX_MEDIA_TYPE_CHARS MAX_ORIGIN_CHARS Document RequestNote decode_document encode_document"
+                "MAX_MEDIA_TYPE_CHARS MAX_ORIGIN_CHARS Document ImageNote RequestNote decode_document encode_document"
             ),
             "store.record.former_page": "KEPT_DAYS VersionPolicy erases is_erasure name_of page_in",
             "store.record.host_record": "HostAlias HostRecord decode_host encode_host host_name host_url",

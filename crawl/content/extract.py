@@ -16,6 +16,7 @@ from crawl.content.decode import decode_text
 from crawl.content.extract_lexbor import read_lexbor
 from crawl.content.extract_pdf import FEW_PAGES, MAX_PAGES, read_pdf
 from crawl.content.fingerprint import fingerprint, signature
+from crawl.content.images import settle_images
 from crawl.content.language import guess_language
 from crawl.content.link_header import feeds_of
 from crawl.content.linked_data import linked_dates
@@ -100,6 +101,7 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str, source: str) -> Par
         feeds=feeds_of(reading.alternates, base),
         moved_to=moved_to,
         needs_script=needs_script(source, len(texts.main) + len(texts.boilerplate)),
+        images=settle_images(reading.images, base) if reading.images else (),
     )
 
 

@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawl.content.article_lexbor import mark_article
 from crawl.content.dates import Placed, place_of, time_name, times_of_head
+from crawl.content.images import IMAGES_AND_HEADINGS, ImageReach, find_images
 from crawl.content.linked_data import is_linked_data
 from crawl.content.raw_html import (
     BOILERPLATE,
@@ -62,6 +63,7 @@ _KIND_OF: dict[str, str] = {  # what the elements of a page are read for; all ot
         tag: tag for tag in ("title", "base", "meta", "script", "time", "template", "dialog", "noscript", "math", "pre")
     },
     "svg": "svg",
+    "img": "image",
     "link": "named",
     "head": "block",
 }
@@ -102,6 +104,8 @@ def read_lexbor(html: str | bytes, max_links: int, *, shows_all: bool = False) -
     _read_head(reading, kinds)
     if kinds["time"]:
         reading.times = _times(tree.root)
+    if kinds["image"]:
+        reading.images = find_images(tree.css(IMAGES_AND_HEADINGS), _IMAGE_REACH)
     source = html if isinstance(html, bytes) else html.encode("utf-8", "replace")
     has_more = _take_out(tree, kinds, source, shows_all=shows_all)
     in_pieces = _read_links(reading, kinds["link"], 2 * max_links)
@@ -188,7 +192,7 @@ def _flatten(kinds: Kinds) -> None:
     for node in kinds["box"]:
         node.insert_before(" ")
         node.insert_after(" ")
-    for node in chain(kinds["frame"], kinds["replaced"], kinds["svg"]):
+    for node in chain(kinds["frame"], kinds["image"], kinds["replaced"], kinds["svg"]):
         node.replace_with(" ")
     for node in chain.from_iterable(map(kinds.__getitem__, _INLINE)):
         node.unwrap(delete_empty=True)
@@ -307,6 +311,16 @@ def _parents(node: LexborNode) -> Iterator[LexborNode]:
     while parent is not None and parent.is_element_node:
         yield parent
         parent = parent.parent
+
+
+_IMAGE_REACH: ImageReach[LexborNode] = ImageReach(
+    lambda node: node.tag or "",
+    lambda node: node.attributes,
+    _parents,
+    lambda node: node.iter(),
+    lambda node: node.text(separator=" "),
+    lambda node: node.mem_id,
+)
 
 
 def _times(root: LexborNode) -> list[tuple[str, str]]:

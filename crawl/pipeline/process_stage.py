@@ -94,6 +94,7 @@ def page_of(fetched: Fetched, parsed: ParseResult, now: float, directives: Robot
         published_at=_not_later(parsed.published_at, now),
         modified_at=_not_later(parsed.modified_at, now),
         sent=fetched.sent,
+        images=() if directives.noimageindex else parsed.images,
     )
 
 
