@@ -82,8 +82,8 @@ _decoder = msgspec.msgpack.Decoder(Document)
 
 
 def encode_document(document: Document) -> bytes:
-    """Encode the body of a DOCUMENT record."""
-    return _encoder.encode(document)
+    """Encode the body of a DOCUMENT record; it ends before the images where there are none."""
+    return _encoder.encode(document if document.images else msgspec.structs.astuple(document)[:-1])
 
 
 def decode_document(body: bytes) -> Document:
