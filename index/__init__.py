@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from index.errors import QueryError
     from index.query.collection_statistics import SlotTotals
     from index.query.filters import FILTERS
+    from index.query.image_query import image_query
     from index.query.search_request import SearchRequest
     from index.query.search_rules import NEWEST_RULES, unknown_rules
     from index.results.oracle import SearchOracle
@@ -44,6 +45,7 @@ else:
             "index.errors": "QueryError",
             "index.query.collection_statistics": "SlotTotals",
             "index.query.filters": "FILTERS",
+            "index.query.image_query": "image_query",
             "index.query.search_request": "SearchRequest",
             "index.query.search_rules": "NEWEST_RULES unknown_rules",
             "index.results.oracle": "SearchOracle",
@@ -56,7 +58,7 @@ else:
     )
 
 __all__ = [
-    "FILTERS", "LEAF_STATE", "NEWEST_RULES", "YOUNG_S", "Agree", "Agreement", "CountedDocuments", "DocumentChange",
+    "FILTERS", "LEAF_STATE", "NEWEST_RULES", "YOUNG_S", "Agree", "Agreement", "CountedDocuments", "DocumentChange", "Image",
     "IndexConfig", "LocalIndex", "QueryError", "Reason", "RunningSearch", "SearchOracle", "SearchRequest", "Searcher",
-    "SlotTotals", "Text", "Tracer", "is_remnant", "owners_digest", "shown_text", "unknown_rules", "untraced",
+    "SlotTotals", "Text", "Tracer", "image_query", "is_remnant", "owners_digest", "shown_text", "unknown_rules", "untraced",
 ]  # fmt: skip

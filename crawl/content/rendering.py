@@ -74,7 +74,10 @@ def is_hidden(tag: str, attributes: Mapping[str, str | None]) -> bool:
         return True
     if "open" not in attributes and (tag == "dialog" or "popover" in attributes):
         return True
-    return style_value(attributes, "display") == "none" or style_value(attributes, "visibility") in ("hidden", "collapse")
+    return style_value(attributes, "display") == "none" or style_value(attributes, "visibility") in (
+        "hidden",
+        "collapse",
+    )
 
 
 def ends_line(attributes: Mapping[str, str | None]) -> bool:
