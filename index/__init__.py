@@ -58,7 +58,8 @@ else:
     )
 
 __all__ = [
-    "FILTERS", "LEAF_STATE", "NEWEST_RULES", "YOUNG_S", "Agree", "Agreement", "CountedDocuments", "DocumentChange", "Image",
-    "IndexConfig", "LocalIndex", "QueryError", "Reason", "RunningSearch", "SearchOracle", "SearchRequest", "Searcher",
-    "SlotTotals", "Text", "Tracer", "image_query", "is_remnant", "owners_digest", "shown_text", "unknown_rules", "untraced",
+    "FILTERS", "LEAF_STATE", "NEWEST_RULES", "YOUNG_S", "Agree", "Agreement", "CountedDocuments", "DocumentChange",
+    "Image", "IndexConfig", "LocalIndex", "QueryError", "Reason", "RunningSearch", "SearchOracle", "SearchRequest",
+    "Searcher", "SlotTotals", "Text", "Tracer", "image_query", "is_remnant", "owners_digest", "shown_text",
+    "unknown_rules", "untraced",
 ]  # fmt: skip

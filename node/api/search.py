@@ -50,7 +50,8 @@ class ImageFound(ResponseBody):
 
 
 class SearchResult(ResponseBody):
-    """One page that was found. `highlights`: offsets into the snippet; `images`: the three that fit best; `similar`: addresses of its copies."""
+    """One page that was found. `highlights`: offsets into the snippet; `images`: the three that fit best; `similar`:
+    addresses of its copies."""
 
     url: str
     title: str
