@@ -1,4 +1,4 @@
-"""A page is found by the words of its images: crawled by a node, and shown in its tab, its API and to YaCy's clients."""
+"""A page is found by the words of its images: crawled by a node, shown in its tab, its API and to YaCy's clients."""
 
 import json
 import re
