@@ -1,4 +1,4 @@
-"""Marks the article of a page that lexbor parsed: see crawl/content/article.py.
+"""Marks the article of a page that lexbor parsed, see crawl/content/article.py, and reads nodes of lexbor for others.
 
 Pure.
 """
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawl.content.article import ARTICLE_BODY, SIGNS, Reach, declared_article, is_long, paragraphs_element
+from crawl.content.images import ImageReach
 from crawl.content.raw_html import ARTICLE, ARTICLE_END, BREAK, LINK, PARAGRAPHS, PARAGRAPHS_END
 
 _BODY = f'[itemprop~="{ARTICLE_BODY}"]'
@@ -39,11 +40,20 @@ def _text(node: LexborNode) -> str:
     return node.text().replace(LINK, "")
 
 
-def _parents(node: LexborNode) -> Iterator[LexborNode]:
+def parents_of(node: LexborNode) -> Iterator[LexborNode]:
+    """Yield the elements around one, the innermost first."""
     parent = node.parent
     while parent is not None and parent.is_element_node:
         yield parent
         parent = parent.parent
 
 
-_REACH: Reach[LexborNode] = Reach(_parents, lambda node: node.tag or "", lambda node: node.mem_id)
+_REACH: Reach[LexborNode] = Reach(parents_of, lambda node: node.tag or "", lambda node: node.mem_id)
+IMAGE_REACH: ImageReach[LexborNode] = ImageReach(
+    lambda node: node.tag or "",
+    lambda node: node.attributes,
+    parents_of,
+    lambda node: node.iter(),
+    lambda node: node.text(separator=" "),
+    lambda node: node.mem_id,
+)

@@ -22,11 +22,11 @@ from crawl.content.link_header import feeds_of
 from crawl.content.linked_data import linked_dates
 from crawl.content.page import Link, ParseResult, ParseTask
 from crawl.content.raw_html import BREAK, MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, RawHtml
-from crawl.content.refresh import MOVES_WITHIN_S, parse_refresh
 from crawl.content.rendering import join_hyphens
 from crawl.content.robots_directives import is_unendorsed, meta_directives
 from crawl.content.scripts import needs_script
 from crawl.content.xhtml import XHTML_TYPE, html_of
+from crawl.fetch.refresh import MOVES_WITHIN_S, parse_refresh
 from crawl.fetch.response import HTML_TYPES, PDF_TYPE
 from dht import site_of
 

@@ -4,14 +4,14 @@ Pure: text in, values out. Blocks become lines, so that words do not run togethe
 does not cut words apart. Scripts, styles and hidden templates are dropped.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain, islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from crawl.content.article_lexbor import mark_article
+from crawl.content.article_lexbor import IMAGE_REACH, mark_article, parents_of
 from crawl.content.dates import Placed, place_of, time_name, times_of_head
-from crawl.content.images import IMAGES_AND_HEADINGS, ImageReach, find_images
+from crawl.content.images import find_images
 from crawl.content.linked_data import is_linked_data
 from crawl.content.raw_html import (
     BOILERPLATE,
@@ -50,9 +50,10 @@ from crawl.content.rendering import (
     telling_attributes,
 )
 
-_KIND_OF: dict[str, str] = {  # what the elements of a page are read for; all others are "inline"
+_KIND_OF: dict[
+    str, str
+] = {  # what the elements of a page are read for; all others are "inline", and marks headings or images
     **dict.fromkeys(BLOCKS, "block"),
-    **dict.fromkeys(HEADINGS, "heading"),
     **dict.fromkeys(BOILERPLATE, "boilerplate"),
     **dict.fromkeys(HIDDEN, "hidden"),
     **dict.fromkeys(BOXES, "box"),
@@ -63,13 +64,14 @@ _KIND_OF: dict[str, str] = {  # what the elements of a page are read for; all ot
         tag: tag for tag in ("title", "base", "meta", "script", "time", "template", "dialog", "noscript", "math", "pre")
     },
     "svg": "svg",
-    "img": "image",
     "link": "named",
     "head": "block",
+    **dict.fromkeys((*HEADINGS, "img"), "mark"),
 }
 _KINDS = ("inline", *dict.fromkeys(_KIND_OF.values()))
 _new_element = LexborHTMLParser("").create_node
 _NUMBER_OF_ID = {_new_element(tag).tag_id: _KINDS.index(kind) for tag, kind in _KIND_OF.items()}  # by lexbor's numbers
+_IMAGE = _new_element("img").tag_id
 _INLINE = ("inline", "box", "base", "meta", "time", "named", "math")  # kinds that end no line of text
 _LINK, _BREAK = LINK.encode(), BREAK.encode()
 _OPEN, _CLOSE = (BREAK + OPEN).encode(), (BREAK + CLOSE).encode()
@@ -105,7 +107,7 @@ def read_lexbor(html: str | bytes, max_links: int, *, shows_all: bool = False) -
     if kinds["time"]:
         reading.times = _times(tree.root)
     if kinds["image"]:
-        reading.images = find_images(tree.css(IMAGES_AND_HEADINGS), _IMAGE_REACH)
+        reading.images = find_images(kinds["mark"], IMAGE_REACH)
     source = html if isinstance(html, bytes) else html.encode("utf-8", "replace")
     has_more = _take_out(tree, kinds, source, shows_all=shows_all)
     in_pieces = _read_links(reading, kinds["link"], 2 * max_links)
@@ -134,7 +136,10 @@ def _sorted(root: LexborNode) -> Kinds:
     adders, number_of = [each.append for each in lists], _NUMBER_OF_ID.get
     for node in root.traverse():
         adders[number_of(node.tag_id, 0)](node)
-    return dict(zip(_KINDS, lists, strict=True))
+    kinds = dict(zip(_KINDS, lists, strict=True))
+    kinds["image"] = [node for node in kinds["mark"] if node.tag_id == _IMAGE]
+    kinds["heading"] = [node for node in kinds["mark"] if node.tag_id != _IMAGE] if kinds["image"] else kinds["mark"]
+    return kinds
 
 
 def _open_shadow_roots(node: LexborNode, depth: int = 0) -> None:
@@ -302,25 +307,8 @@ def _line(node: LexborNode) -> str:
 
 
 def _is_inside(node: LexborNode, tag: str) -> bool:
-    parents = _parents(node)
+    parents = parents_of(node)
     return any(parent.tag == tag for parent in parents)
-
-
-def _parents(node: LexborNode) -> Iterator[LexborNode]:
-    parent = node.parent
-    while parent is not None and parent.is_element_node:
-        yield parent
-        parent = parent.parent
-
-
-_IMAGE_REACH: ImageReach[LexborNode] = ImageReach(
-    lambda node: node.tag or "",
-    lambda node: node.attributes,
-    _parents,
-    lambda node: node.iter(),
-    lambda node: node.text(separator=" "),
-    lambda node: node.mem_id,
-)
 
 
 def _times(root: LexborNode) -> list[tuple[str, str]]:
@@ -342,7 +330,7 @@ def _times(root: LexborNode) -> list[tuple[str, str]]:
 
 
 def _placed(node: LexborNode, at: int, name: str, text: str) -> Placed:
-    parents = list(_parents(node))
+    parents = list(parents_of(node))
     articles = [parent.mem_id for parent in parents if parent.tag == "article"]
     return place_of([(parent.tag or "", parent.attributes) for parent in parents], articles, at, name, text)
 
@@ -354,7 +342,7 @@ def _read_metas(reading: RawHtml, nodes: list[LexborNode]) -> None:
     reading.metas = [(next(filter(None, map(v.get, names)), "").lower(), v.get("content") or "") for v in found]
     for node, v in zip(nodes, all_, strict=True):
         if "http-equiv" in v and (v["http-equiv"] or "").strip().lower() == "refresh":
-            outer = {parent.tag for parent in _parents(node)}
+            outer = {parent.tag for parent in parents_of(node)}
             if "template" not in outer and len(reading.refreshes) < MAX_REFRESHES:
                 reading.refreshes.append((v.get("content") or "", "noscript" in outer))
 

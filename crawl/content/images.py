@@ -14,13 +14,12 @@ from typing import Generic, NamedTuple, TypeVar
 from crawl.canonical_url import find_url
 from crawl.content.page import PageImage
 from crawl.content.raw_html import RawImage, without_marks
-from crawl.content.rendering import HEADINGS, HIDDEN, SNIPPETLESS, is_hidden, is_shadow_root, style_value
+from crawl.content.rendering import HIDDEN, SNIPPETLESS, is_hidden, is_shadow_root, style_value
 
 MAX_IMAGES = 32  # of a page
 MAX_TEXT_CHARS = 200  # of each text of an image
 MAX_ADDRESS_CHARS = 512
 SMALL_PIXELS = 32  # a side no longer than this is an icon's, a line's or a tracking pixel's
-IMAGES_AND_HEADINGS = ",".join(("img", *HEADINGS))  # a selector
 _LOOKED_AT = 512  # such elements
 _KEPT_RAW = 2 * MAX_IMAGES  # some have the same address, or none
 _CHILDREN = 64  # of a figure or picture

@@ -13,10 +13,10 @@ from crawl.config import DAY_S, CrawlConfig
 from crawl.content.fingerprint import steady_text
 from crawl.content.link_header import canonical_of, links_of
 from crawl.content.page import Page, ParseResult, Parsers, ParseTask
-from crawl.content.refresh import MOVES_WITHIN_S, parse_refresh
 from crawl.content.robots_directives import RobotsDirectives, header_directives, unwanted
 from crawl.content.scripts import NEEDS_SCRIPT
 from crawl.errors import PageUnreadable
+from crawl.fetch.refresh import MOVES_WITHIN_S, parse_refresh
 from crawl.fetch.response import Fetched
 from crawl.frontier.admission import Trail, allowed_depth
 from crawl.frontier.fetch_task import FetchTask

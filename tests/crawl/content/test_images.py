@@ -18,8 +18,8 @@ def images_of(body: str, engine: Engine = "lexbor") -> tuple[PageImage, ...]:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_image_has_its_words_its_caption_the_heading_above_and_its_size(engine: Engine) -> None:
-    body = """<base href=/img/><h1>Animals</h1><h2>Wild <i>ones</i></h2><figure><a href=/x><img src=fox.jpg
-    alt="A red fox" title=Vulpes width="640" height=480px></a><figcaption>At <b>dusk</b></figcaption></figure><h2>Later</h2>"""
+    body = """<base href=/img/><h1>Animals</h1><h2>Wild <i>ones</i></h2><figure><a href=/x><img src=fox.jpg alt="A red
+    fox" title=Vulpes width="640" height=480px></a><figcaption>At <b>dusk</b></figcaption></figure><h2>Later</h2>"""
     fox = PageImage("http://a.example/img/fox.jpg", "A red fox · Vulpes", "At dusk", "Wild ones", 640, 480)
     assert images_of(body, engine) == (fox,)
 
