@@ -63,9 +63,7 @@ _KIND_OF: dict[
     **{
         tag: tag for tag in ("title", "base", "meta", "script", "time", "template", "dialog", "noscript", "math", "pre")
     },
-    "svg": "svg",
-    "link": "named",
-    "head": "block",
+    **{"svg": "svg", "link": "named", "head": "block"},
     **dict.fromkeys((*HEADINGS, "img"), "mark"),
 }
 _KINDS = ("inline", *dict.fromkeys(_KIND_OF.values()))
@@ -138,7 +136,7 @@ def _sorted(root: LexborNode) -> Kinds:
         adders[number_of(node.tag_id, 0)](node)
     kinds = dict(zip(_KINDS, lists, strict=True))
     kinds["image"] = [node for node in kinds["mark"] if node.tag_id == _IMAGE]
-    kinds["heading"] = [node for node in kinds["mark"] if node.tag_id != _IMAGE] if kinds["image"] else kinds["mark"]
+    kinds["heading"] = [node for node in kinds["mark"] if node.tag_id != _IMAGE]
     return kinds
 
 
@@ -307,8 +305,7 @@ def _line(node: LexborNode) -> str:
 
 
 def _is_inside(node: LexborNode, tag: str) -> bool:
-    parents = parents_of(node)
-    return any(parent.tag == tag for parent in parents)
+    return any(parent.tag == tag for parent in parents_of(node))
 
 
 def _times(root: LexborNode) -> list[tuple[str, str]]:

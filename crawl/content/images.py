@@ -49,7 +49,7 @@ class ImageReach(Generic[Node]):
 
 
 class _Around(NamedTuple, Generic[Node]):
-    """What holds for all that is inside an element."""
+    """The facts that hold for all that is inside an element."""
 
     is_unseen: bool
     caption: Node | None
