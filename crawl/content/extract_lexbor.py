@@ -63,7 +63,9 @@ _KIND_OF: dict[
     **{
         tag: tag for tag in ("title", "base", "meta", "script", "time", "template", "dialog", "noscript", "math", "pre")
     },
-    **{"svg": "svg", "link": "named", "head": "block"},
+    "svg": "svg",
+    "link": "named",
+    "head": "block",
     **dict.fromkeys((*HEADINGS, "img"), "mark"),
 }
 _KINDS = ("inline", *dict.fromkeys(_KIND_OF.values()))
