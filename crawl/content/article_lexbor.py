@@ -1,5 +1,5 @@
-"""Marks the article of a page that lexbor parsed, and reads the times in its head: see crawl/content/article.py and
-dates.py.
+"""Marks the article of a page that lexbor parsed, and reads nodes of lexbor for others: see crawl/content/article.py,
+dates.py and images.py.
 
 Pure.
 """
@@ -10,6 +10,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawl.content.article import ARTICLE_BODY, Reach, declared_article, has_signs, is_long, paragraphs_element
 from crawl.content.dates import Placed, place_of, time_name, times_of_head
+from crawl.content.images import ImageReach
 from crawl.content.raw_html import (
     ARTICLE,
     ARTICLE_END,
@@ -59,6 +60,14 @@ def parents_of(node: LexborNode) -> Iterator[LexborNode]:
 
 
 _REACH: Reach[LexborNode] = Reach(parents_of, lambda node: node.tag or "", lambda node: node.mem_id)
+IMAGE_REACH: ImageReach[LexborNode] = ImageReach(
+    lambda node: node.tag or "",
+    lambda node: node.attributes,
+    parents_of,
+    lambda node: node.iter(),
+    lambda node: node.text(separator=" "),
+    lambda node: node.mem_id,
+)
 
 
 def read_times(root: LexborNode) -> list[tuple[str, str]]:

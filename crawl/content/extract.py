@@ -16,8 +16,8 @@ from crawl.content.decode import decode_text
 from crawl.content.extract_lexbor import read_lexbor
 from crawl.content.extract_pdf import FEW_PAGES, MAX_PAGES, read_pdf
 from crawl.content.fingerprint import fingerprint, signature
+from crawl.content.images import settle_images
 from crawl.content.language import guess_language
-from crawl.content.link_header import MOVES_WITHIN_S, feeds_of, parse_refresh
 from crawl.content.linked_data import linked_dates
 from crawl.content.page import Link, ParseResult, ParseTask
 from crawl.content.printed_date import date_by_title, printed_dates
@@ -26,6 +26,7 @@ from crawl.content.rendering import join_hyphens
 from crawl.content.robots_directives import is_unendorsed, meta_directives
 from crawl.content.scripts import needs_script
 from crawl.content.xhtml import XHTML_TYPE, html_of
+from crawl.fetch.link_header import MOVES_WITHIN_S, feeds_of, parse_refresh
 from crawl.fetch.response import HTML_TYPES, PDF_TYPE
 from dht import site_of
 
@@ -104,6 +105,7 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str, source: str) -> Par
         feeds=feeds_of(reading.alternates, base),
         moved_to=moved_to,
         needs_script=needs_script(source, len(texts.main) + len(texts.boilerplate)),
+        images=settle_images(reading.images, base) if reading.images else (),
     )
 
 

@@ -9,7 +9,8 @@ from itertools import chain, islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from crawl.content.article_lexbor import mark_article, parents_of, read_times
+from crawl.content.article_lexbor import IMAGE_REACH, mark_article, parents_of, read_times
+from crawl.content.images import find_images
 from crawl.content.linked_data import is_linked_data
 from crawl.content.raw_html import (
     BOILERPLATE,
@@ -47,9 +48,10 @@ from crawl.content.rendering import (
     telling_attributes,
 )
 
-_KIND_OF: dict[str, str] = {  # what the elements of a page are read for; all others are "inline"
+_KIND_OF: dict[
+    str, str
+] = {  # what the elements of a page are read for; all others are "inline", and marks headings or images
     **dict.fromkeys(BLOCKS, "block"),
-    **dict.fromkeys(HEADINGS, "heading"),
     **dict.fromkeys(BOILERPLATE, "boilerplate"),
     **dict.fromkeys(HIDDEN, "hidden"),
     **dict.fromkeys(BOXES, "box"),
@@ -62,10 +64,12 @@ _KIND_OF: dict[str, str] = {  # what the elements of a page are read for; all ot
     "svg": "svg",
     "link": "named",
     "head": "block",
+    **dict.fromkeys((*HEADINGS, "img"), "mark"),
 }
 _KINDS = ("inline", *dict.fromkeys(_KIND_OF.values()))
 _new_element = LexborHTMLParser("").create_node
 _NUMBER_OF_ID = {_new_element(tag).tag_id: _KINDS.index(kind) for tag, kind in _KIND_OF.items()}  # by lexbor's numbers
+_IMAGE = _new_element("img").tag_id
 _INLINE = ("inline", "box", "base", "meta", "time", "named", "math")  # kinds that end no line of text
 _LINK, _BREAK = LINK.encode(), BREAK.encode()
 _OPEN, _CLOSE = (BREAK + OPEN).encode(), (BREAK + CLOSE).encode()
@@ -100,6 +104,8 @@ def read_lexbor(html: str | bytes, max_links: int, *, shows_all: bool = False) -
     _read_head(reading, kinds)
     if kinds["time"]:
         reading.times = read_times(tree.root)
+    if kinds["image"]:
+        reading.images = find_images(kinds["mark"], IMAGE_REACH)
     source = html if isinstance(html, bytes) else html.encode("utf-8", "replace")
     has_more = _take_out(tree, kinds, source, shows_all=shows_all)
     _read_body(reading, tree, kinds, source, 2 * max_links)
@@ -133,7 +139,10 @@ def _sorted(root: LexborNode) -> Kinds:
     adders, number_of = [each.append for each in lists], _NUMBER_OF_ID.get
     for node in root.traverse():
         adders[number_of(node.tag_id, 0)](node)
-    return dict(zip(_KINDS, lists, strict=True))
+    kinds = dict(zip(_KINDS, lists, strict=True))
+    kinds["image"] = [node for node in kinds["mark"] if node.tag_id == _IMAGE]
+    kinds["heading"] = [node for node in kinds["mark"] if node.tag_id != _IMAGE]
+    return kinds
 
 
 def _open_shadow_roots(node: LexborNode, depth: int = 0) -> None:
@@ -194,7 +203,7 @@ def _flatten(kinds: Kinds) -> None:
     for node in kinds["box"]:
         node.insert_before(" ")
         node.insert_after(" ")
-    for node in chain(kinds["frame"], kinds["replaced"], kinds["svg"]):
+    for node in chain(kinds["frame"], kinds["image"], kinds["replaced"], kinds["svg"]):
         node.replace_with(" ")
     for node in chain.from_iterable(map(kinds.__getitem__, _INLINE)):
         node.unwrap(delete_empty=True)

@@ -15,6 +15,7 @@ from crawl.content.article import (
     paragraphs_element,
 )
 from crawl.content.dates import Placed, place_of, time_name, times_of_head
+from crawl.content.images import ImageReach, find_images
 from crawl.content.linked_data import is_linked_data
 from crawl.content.raw_html import (
     ARTICLE,
@@ -70,6 +71,7 @@ def read_lxml(text: str, max_links: int) -> RawHtml:
     for node in root.iter("title", "base", "meta", "link", "script", *FRAMES):
         _take(node, reading)
     _read_titles(root, reading)
+    reading.images = find_images(root.iter("img", *HEADINGS), _IMAGE_REACH)
     walk = _PageWalk(reading, len(reading.links) + 2 * max_links)
     walk.has_signs = has_signs(text.encode("utf-8", "replace"))
     walk.read(root)
@@ -247,6 +249,16 @@ def _articles(root: html.HtmlElement) -> list[tuple[html.HtmlElement, str, str]]
 
 
 _REACH: Reach[html.HtmlElement] = Reach(lambda node: node.iterancestors(), lambda node: str(node.tag), id)
+
+
+_IMAGE_REACH: ImageReach[html.HtmlElement] = ImageReach(
+    lambda node: str(node.tag),
+    lambda node: node.attrib,
+    lambda node: node.iterancestors(),
+    lambda node: node,
+    lambda node: " ".join(node.itertext()),
+    lambda node: node,  # kept, so that no other gets its number
+)
 
 
 def _is_link(node: html.HtmlElement) -> bool:

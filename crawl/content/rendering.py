@@ -78,16 +78,19 @@ def is_hidden(tag: str, attributes: Mapping[str, str | None]) -> bool:
         return True
     if "open" not in attributes and (tag == "dialog" or "popover" in attributes):
         return True
-    return _style(attributes, "display") == "none" or _style(attributes, "visibility") in ("hidden", "collapse")
+    return style_value(attributes, "display") == "none" or style_value(attributes, "visibility") in (
+        "hidden",
+        "collapse",
+    )
 
 
 def ends_line(attributes: Mapping[str, str | None]) -> bool:
     """Tell whether its `style` makes any element a line of its own."""
-    display = _style(attributes, "display")
+    display = style_value(attributes, "display")
     return bool(display) and display not in _INLINE and not display.startswith("inline")
 
 
-def _style(attributes: Mapping[str, str | None], wanted: str) -> str:
+def style_value(attributes: Mapping[str, str | None], wanted: str) -> str:
     """Return what a `style` attribute says of a property, in lower case, "" where it says nothing."""
     style = attributes.get("style")
     if not style or wanted not in (style := style.lower()):

@@ -12,11 +12,11 @@ from crawl.canonical_url import find_url
 from crawl.config import DAY_S, CrawlConfig
 from crawl.content.dates import find_date
 from crawl.content.fingerprint import steady_text
-from crawl.content.link_header import MOVES_WITHIN_S, canonical_of, links_of, parse_refresh
 from crawl.content.page import Page, ParseResult, Parsers, ParseTask
 from crawl.content.robots_directives import RobotsDirectives, header_directives, unwanted
 from crawl.content.scripts import NEEDS_SCRIPT
 from crawl.errors import PageUnreadable
+from crawl.fetch.link_header import MOVES_WITHIN_S, canonical_of, links_of, parse_refresh
 from crawl.fetch.response import Fetched
 from crawl.frontier.admission import Trail, allowed_depth
 from crawl.frontier.fetch_task import FetchTask
@@ -97,6 +97,7 @@ def page_of(fetched: Fetched, parsed: ParseResult, now: float, directives: Robot
         published_at=_not_later(parsed.published_at, now),
         modified_at=_not_later(modified_at, now),
         sent=fetched.sent,
+        images=() if directives.noimageindex else parsed.images,
     )
 
 

@@ -17,9 +17,9 @@ from crawl import (
     VisitState,
     open_fetcher,
 )
-from crawl.content.link_header import links_of
 from crawl.content.page import ParseResult
 from crawl.content.robots_directives import header_directives
+from crawl.fetch.link_header import links_of
 from crawl.fetch.response import Fetched
 from crawl.pipeline.fetch_outcome import judge
 from crawl.pipeline.process_stage import MAX_KEPT_HEADER_BYTES, last_modified, page_of, parse_task_of

@@ -4,8 +4,8 @@ import pytest
 
 from crawl import UrlStatus, VisitState
 from crawl.content.extract import extract
-from crawl.content.link_header import parse_refresh
 from crawl.content.page import Engine, ParseTask
+from crawl.fetch.link_header import parse_refresh
 from node.jobs.explain_verdict import Facts, verdict
 from tests.crawl.web.raw_sites import PAGE, RawSites, case, html, ok
 from tests.crawl.world import Crawl, seed
