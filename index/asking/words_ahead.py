@@ -14,7 +14,7 @@ from index.query.parser import MAX_LEAVES, parse_query
 from index.shard.local_index import LocalIndex
 
 WORDS = 4_096  # the commonest in this node's own documents
-MAX_CHARS = 1_000  # of a question
+MAX_CHARS = 700  # of a question, which then fits into one packet, its slots mostly included
 LISTED_FOR_S = 3_600.0  # then the words are listed anew, where all were asked for
 WITHIN_S = 5.0
 
@@ -34,16 +34,22 @@ class WordsAhead:
             self._audit.checks.offer(Topic.STATISTICS, self._learn)
 
     async def _learn(self) -> None:
-        text = next(self._questions, "")
-        if not text and self._audit.now >= self._list_at:
-            words = await self._local.look_up(lambda engine, _: _commonest(engine))
-            self._questions, self._list_at = _questions(words), self._audit.now + LISTED_FOR_S * bool(words)
-            text = next(self._questions, "")
-        if text:
-            query = parse_query(text, "", "", False, self._local.rules()[0])
-            asked = PeerQuery(query, query.text, query.language, query.site)
-            await self._rounds.statistics(asked, self._audit.now + WITHIN_S, frozenset())
-        self._is_learning = False
+        try:
+            if text := await self._next():
+                query = parse_query(text, "", "", False, self._local.rules()[0])
+                asked = PeerQuery(query, query.text, query.language, query.site)
+                await self._rounds.statistics(asked, self._audit.now + WITHIN_S, frozenset())
+        finally:
+            self._is_learning = False
+
+    async def _next(self) -> str:
+        """Return the next words, "" where there are none."""
+        text, now = next(self._questions, ""), self._audit.now
+        if text or now < self._list_at:
+            return text
+        words = await self._local.look_up(lambda engine, _: _commonest(engine))
+        self._questions, self._list_at = _questions(words), now + LISTED_FOR_S * bool(words)
+        return next(self._questions, "")
 
 
 def _commonest(engine: Engine) -> list[str]:
