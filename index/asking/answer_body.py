@@ -11,13 +11,15 @@ from index.change_feed import Text
 from index.config import IndexConfig
 from index.query.alternatives import written_out
 from index.query.parser import Query
+from index.query.query_tree import tags_in
 from index.query.scoring import explain
 from index.results.page_cursor import PageCursor, query_digest, statistics_digest, write_cursor
 from index.results.snippet import heading_above, make_snippet, shown_text, terms_of
 from index.shard.local_index import LocalIndex
 from index.text.stem_classes import class_of
-from index.text.tags import date_of
+from index.text.tags import IMAGE_PREFIX, best_images, date_of
 
+MAX_IMAGES = 3  # of a result
 MAX_TITLE_CHARS = 300  # titles are strangers' and may have megabytes
 OF_THE_ORDER = frozenset({Reason.ORDER, Reason.CHANGED})  # doubts that leave the total as it is
 
@@ -106,6 +108,7 @@ class AnswerBody:
             "replicas": len(view.ready(slot_of(text.key, view.strategy.slot_bits))),
             "site_more": page.more.get(text.id, 0),
             "origin": text.origin,
+            "images": _images(text, query),
             "similar": [copy.url for copy in each.copies],
             "similar_count": each.similar,
         }
@@ -124,6 +127,16 @@ class AnswerBody:
         return write_cursor(
             PageCursor(digest, page.last.found.hit.id, shown, statistics_digest(outcome.statistics, request.rules))
         )
+
+
+def _images(text: Text, query: Query) -> list[dict[str, Any]]:
+    """Return the images of a page that fit a query best. Their words are as long as a snippet may be."""
+    tags = {tag for tag in tags_in(query.root) if tag.startswith(IMAGE_PREFIX)}
+    cut = None if text.max_snippet < 0 else text.max_snippet
+    return [
+        {**image._asdict(), **{name: getattr(image, name)[:cut] for name in ("text", "caption", "heading")}}
+        for image in best_images(text.images, tags, MAX_IMAGES)
+    ]
 
 
 def _snippet_chars(text: Text, config: IndexConfig) -> int:

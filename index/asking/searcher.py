@@ -14,6 +14,7 @@ from index.asking.query_trace import Tracer, untraced
 from index.asking.scatter_gather import NEVER, ScatterGather
 from index.asking.search_outcome import PeerQuery, SearchOutcome
 from index.asking.two_phase_search import TwoPhaseSearch
+from index.asking.words_ahead import WordsAhead
 from index.change_feed import Read, Text
 from index.errors import QueryError
 from index.query.alternatives import joined_words, unsure_words
@@ -88,6 +89,7 @@ class Searcher:
         self.audit = audit or PeerAudit(clock, rng.random)
         self.hit_audit = HitAudit(self.audit, overlay, gather, read, config.max_depth, local.analysed)
         self._rounds = TwoPhaseSearch(config, overlay, gather, self.audit, self.hit_audit, local.remembered)
+        self._ahead = WordsAhead(self._rounds, local, self.audit)
         self._body = AnswerBody(config, overlay, local, clock)
         self._pages = PageFiller(overlay, clock, sign, self.audit, local.analysed)
         self.lied = self._pages.lied
@@ -184,6 +186,7 @@ class Searcher:
             until, soon_at = now + left * FIRST_ROUND, now + soon * FIRST_ROUND
             with self._tracer.part("statistics"):
                 outcome = await self._rounds.statistics(asked, until, avoid, soon_at)
+            self._ahead.offer()
         else:
             outcome = guess
         running.outcome = outcome

@@ -29,6 +29,7 @@ MAX_KNOWN = 8  # sets of peers that are avoided, of which who else can answer is
 BESIDE = 8  # hits that a guess asks for besides: they show how far left-out ones reach by the right statistics
 GUESSING = 0.7  # of the second round's time, for answers by a guess
 NOBODY: Mapping[NodeId, BestAnswer] = {}
+NONE: Mapping[str, Collection[str]] = {}
 CHECKED_WITHIN_S = 5.0  # of a check that follows an answer
 DEEPER = 8  # times as many candidates when a peer is asked again
 Bounds = tuple[int, int, float]  # of an answer: results, candidates that are looked at, the least score
@@ -93,13 +94,16 @@ class TwoPhaseSearch:
         if any(likely.values()):  # what was proposed has to be counted, too
             asked = replace(asked.with_probes(_probes(likely)), unsure=())
             outcome = await self._counted(asked, ready, until, avoid, shown_at)
-        if outcome.is_answered and not outcome.disputed:
-            self._note(outcome, asked)
-            rules = outcome.slots, asked.query.rules.analyzer.number
-            self._remembered.note_likely(likely, rules, self._audit.now)
+        self._note(outcome, asked, likely)
         outcome.peer_query, outcome.statistics = asked.bent(outcome.counted, likely)
         outcome.likely = likely
         return outcome
+
+    async def learn(self, asked: PeerQuery, until: float) -> None:
+        """Learn the statistics of words that nobody asks for yet; of those that may be slips nothing is noted."""
+        ready = self._ready_of(self._overlay.view.ready_by_slot(answering=True), self._audit.refuted())
+        outcome = await self._counted(asked, ready, until)
+        self._note(outcome, asked, {word: () for word, others in outcome.likely.items() if not others})
 
     async def _counted(
         self,
@@ -212,8 +216,7 @@ class TwoPhaseSearch:
             again = await self._counted(asked, outcome.ready.within(unsure), until, avoid, shown_at, doubted)
         outcome.prove(sums, again)
         outcome.answered = coming.slots & ~unsure | again.answered
-        if outcome.is_answered and not outcome.disputed:
-            self._note(outcome, asked)
+        self._note(outcome, asked)
         is_bent = outcome.peer_query.query.bent != asked.query.bent
         if outcome.answered != coming.slots or not self._audit.refuted().isdisjoint(new) or is_bent:
             return False
@@ -222,9 +225,12 @@ class TwoPhaseSearch:
             coming.answers = [(peer, outcome.rescoring.answer(told), slots) for peer, told, slots in coming.answers]
         return True
 
-    def _note(self, outcome: SearchOutcome, asked: PeerQuery) -> None:
-        """Remember the sums of all slots."""
-        self._remembered.note(asked.counted, (outcome.slots, asked.query.rules.analyzer.number), outcome.counted)
+    def _note(self, outcome: SearchOutcome, asked: PeerQuery, likely: Mapping[str, Collection[str]] = NONE) -> None:
+        """Remember the sums of all slots, and what was proposed."""
+        if outcome.is_answered and not outcome.disputed:
+            rules = outcome.slots, asked.query.rules.analyzer.number
+            self._remembered.note(asked.counted, rules, outcome.counted)
+            self._remembered.note_likely(likely, rules, self._audit.now)
 
     async def _check(self, asked: PeerQuery, peer: NodeId, told: BestAnswer) -> None:
         """Hold a peer to the sums that it brought: it and others are asked for the statistics of these slots."""

@@ -189,6 +189,8 @@ class _Builder:
                 continue
             if isinstance(node, Filter) and (found := self._kept(node)):
                 filters.append(found)
+                if FILTERS[node.name].weighs:
+                    self._word(Words(node.value), is_demanded=True)
                 if not FILTERS[node.name].scores:
                     continue
                 node = Words(node.value)

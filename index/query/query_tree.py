@@ -3,7 +3,7 @@
 Pure: values, and the set algebra of the tree.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -113,6 +113,15 @@ def select(node: QueryNode, find: Callable[[Condition], frozenset[int]]) -> froz
     for child in node.without:
         found -= select(child, find)
     return found
+
+
+def tags_in(node: QueryNode) -> Iterator[str]:
+    """Yield the tags that a tree asks for, excluded ones apart."""
+    if isinstance(node, TagFilter):
+        yield node.tag
+    elif isinstance(node, QueryGroup):
+        for child in node.children:
+            yield from tags_in(child)
 
 
 def is_any_of(node: QueryNode, leaves: Sequence[Leaf]) -> bool:

@@ -61,6 +61,22 @@ def _count(written: str, vocabulary: Vocabulary) -> int:
     return vocabulary.words_together(written.split()) if " " in written else vocabulary.word_count(written)
 
 
+class Proposals:
+    """Remembers what was proposed, until the vocabulary has grown by a tenth: most queries repeat words of others."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[str, ...]] = {}
+        self._kept_at = 0  # documents
+
+    def of(self, word: str, vocabulary: Vocabulary, documents: int) -> tuple[str, ...]:
+        """Return what `proposals` does, or did lately."""
+        if not self._kept_at / GROWN <= documents <= self._kept_at * GROWN or len(self._kept) >= MAX_KEPT:
+            self._kept, self._kept_at = {}, documents
+        if (found := self._kept.get(word)) is None:
+            found = self._kept[word] = proposals(word, vocabulary, documents)
+        return found
+
+
 def _split(word: str, vocabulary: Vocabulary) -> list[str]:
     """The two words that stand together in most documents and make this one; of one split at most."""
     cuts = [(word[:at], word[at:]) for at in range(LEAST_PART, len(word) - LEAST_PART + 1)]

@@ -20,6 +20,7 @@ from index.query.query_tree import Bent
 from index.query.ranking_rules import NEWEST_RANKING
 from index.query.remembered_statistics import RememberedStatistics
 from index.query.search_rules import SearchRules, rules_of
+from index.shard.corrections import Proposals
 from index.shard.index_follower import IndexFollower
 from index.shard.messages import Agreement, AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 from index.shard.shard_search import ShardSearch, count
@@ -49,6 +50,7 @@ class QuestionServer:
         self._remembered = remembered
         self._config, self._overlay, self._find, self._agree = config, overlay, find, agree
         self._stored = StoredAnswers(overlay, read)
+        self._proposals = Proposals()
         self._waiting: Counter[NodeId] = Counter()
         overlay.serve(AskStatistics, self._statistics)
         overlay.serve(AskBest, self._best)
@@ -62,9 +64,13 @@ class QuestionServer:
             return await self.read(follower, lambda: documents.statistics(nodes), peer)
         slots = self._accept(peer, follower, ask.slot_bits, ask.slots)
         agreement = self._agreement(slots, ask.slot_bits)
-        beside = ask.slot_bits, ask.patterns, ask.unsure
-        answer = await self.read(follower, lambda: count(follower.files, nodes, slots, *beside), peer)
-        return structs.replace(answer, agreement=agreement)
+
+        def work() -> StatisticsAnswer:
+            files = follower.files
+            likely = tuple(self._proposals.of(word, files.engine, files.documents) for word in ask.unsure)
+            return structs.replace(count(files, nodes, slots, ask.slot_bits, ask.patterns), likely=likely)
+
+        return structs.replace(await self.read(follower, work, peer), agreement=agreement)
 
     async def _best(self, peer: NodeId, ask: AskBest) -> BestAnswer:
         rules, follower = self._by(peer, ask.analyzer, ask.ranking)

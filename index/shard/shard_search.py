@@ -23,7 +23,6 @@ from index.query.patterns import listed, read_pattern
 from index.query.query_tree import QueryGroup, QueryNode, SiteFilter, TagFilter, all_of, any_of, at_least
 from index.query.scoring import Needed, Scorer, max_proximity, upper_bound
 from index.shard.ceilings import Ceilings
-from index.shard.corrections import proposals
 from index.shard.messages import MAX_HOSTS, BestAnswer, HitRow, SlotSums, StatisticsAnswer
 from index.shard.top_hits import TopHits
 from index.text.site_host import name_of_host
@@ -44,10 +43,9 @@ def count(
     slots: Sequence[Slot],
     slot_bits: int,
     patterns: Sequence[str] = (),
-    unsure: Sequence[str] = (),
 ) -> StatisticsAnswer:
-    """Count documents, their lengths and those that hold each of `nodes`, for these slots of 2**slot_bits one by one.
-    List the words that patterns stand for, and what unsure words may have been meant to be."""
+    """Count documents, their lengths and those that hold each of `nodes`, for these slots of 2**slot_bits one by one,
+    and list the words that patterns stand for."""
     documents, lengths, fingerprints = files.totals.columns(slots, slot_bits)
     asked, most = np.array(slots, np.int64), np.array(documents, np.int64)
     engine = files.engine
@@ -66,7 +64,6 @@ def count(
         fingerprints=fingerprints,
         df=tuple(by_slot(counted(node)) for node in nodes),
         words=tuple(_commonest(files, pattern, slots, slot_bits) for pattern in patterns),
-        likely=tuple(proposals(word, files.engine, files.documents) for word in unsure),
     )
 
 

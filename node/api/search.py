@@ -46,8 +46,21 @@ class QueryAlternative(ResponseBody):
     pages: int
 
 
+class ImageFound(ResponseBody):
+    """An image of a page: its address, its own words, the caption and heading beside it, and its size in pixels as the
+    page declares it (0: unknown)."""
+
+    url: str
+    text: str
+    caption: str
+    heading: str
+    width: int
+    height: int
+
+
 class SearchResult(ResponseBody):
-    """One page that was found. `highlights`: offsets into the snippet; `similar`: addresses of its copies."""
+    """One page that was found. `highlights`: offsets into the snippet; `images`: the three that fit best; `similar`:
+    addresses of its copies."""
 
     url: str
     title: str
@@ -62,6 +75,7 @@ class SearchResult(ResponseBody):
     replicas: int
     site_more: int
     origin: str
+    images: list[ImageFound]
     similar: list[str]
     similar_count: int
     explain: Json | UnsetType = UNSET

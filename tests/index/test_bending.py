@@ -13,7 +13,8 @@ from index.config import IndexConfig
 from index.query.search_request import SearchRequest
 
 pytestmark = pytest.mark.virtual_time
-WORDS = "database python search engine socket virtual host install kernel module network release".split()
+SAID = "database python search engine socket virtual host install kernel module network release"
+WORDS = SAID.split()
 BENT = [
     "data base",
     "kernal modul",

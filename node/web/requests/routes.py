@@ -88,6 +88,7 @@ _SEARCH_PAGE = (
     _SITE,
     _SORT,
     _VERBATIM,
+    Parameter("tab", "images: pages with images that the words tell of", most=8),
     _INTERFACE,
     Parameter("quick", "show what has come after 400 ms; the page's script fetches the rest", "flag", False),
     Parameter("later", "the token of a search whose first results were shown: show all of it, once", most=64),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from aiohttp import web
 
 from dht import InputError
-from index import SearchRequest
+from index import SearchRequest, image_query
 from node.api.body import Json
 from node.extras import RESULT_FORMS, added
 from node.service.service import Service
@@ -28,6 +28,7 @@ PAGE_RESULTS = 10
 PAGE_DEADLINE_MS = 2500  # what a reader waits for before a partial answer is better
 REST_MS = 10_000  # where a reader asks for the rest of a partial answer
 FILTER_NAMES = ("lang", "site")
+IMAGES = "images"  # a value of `tab`
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,8 @@ class SearchPage:
     ) -> web.Response:
         """Write a page of results."""
         shown, page_number, kept = result_page(page.answer), values.count("page"), _kept(values, query)
+        if kept["tab"]:  # other queries would be told as they are asked, not as they were typed
+            shown = replace(shown, corrected="", others=(), suggestions=())
         return self._pages.render(
             request,
             "results.html",
@@ -121,6 +124,7 @@ class SearchPage:
             answer=shown,
             filters={name: kept[name] for name in FILTER_NAMES},
             sort=kept["sort"],
+            tab=kept["tab"],
             page_number=page_number,
             following={**page.following, "page": page_number + 1} if page.following else {},
             rules=rules,
@@ -134,6 +138,7 @@ class SearchPage:
         """Ask for a page; under rules, for the hundred results that it is a part of."""
         start = values.count("start") if rules else 0
         deadline_ms = REST_MS if values.flag("rest") else PAGE_DEADLINE_MS
+        query = image_query(query) if values.text("tab") == IMAGES else query
         question = search_request(values, query, RULED_RESULTS if rules else PAGE_RESULTS, deadline_ms)
         question = replace(question, explain=True, facets=question.facets or not start)
         answer, later = await self._answer(request, values, question)
@@ -173,4 +178,5 @@ def _kept(values: Values, query: str) -> dict[str, str]:
     """Return the fields of a search that the links of its page keep."""
     kept = {"q": query, **{name: plain(values.text(name)) for name in FILTER_NAMES}}
     kept["sort"] = "date" if values.text("sort") == "date" else ""
+    kept["tab"] = IMAGES if values.text("tab") == IMAGES else ""
     return kept | {name: "1" for name in ("unruled", "verbatim") if values.flag(name)}

@@ -69,6 +69,14 @@ async def test_words_are_learnt_from_what_others_ask(world: World) -> None:
     assert not (await asked(world, one, "cat OR dog"))["AskStatistics"]
 
 
+async def test_common_words_are_learnt_before_anybody_asks_for_them(world: World) -> None:
+    node = world.nodes[0]
+    assert (await asked(world, node))["AskStatistics"]
+    assert (await asked(world, node, "python OR zebra"))["AskStatistics"]
+    await node.searcher.audit.checks.run_waiting()
+    assert not (await asked(world, node, "search OR engine"))["AskStatistics"]
+
+
 @pytest.mark.parametrize("seed", range(4))
 async def test_whatever_came_or_went_since_is_found_and_scored_by_what_is_there_now(world: World, seed: int) -> None:
     node, chance, queries = world.nodes[0], random.Random(seed), ["run dog", "walk", "the OR run walk dog", QUERY]
