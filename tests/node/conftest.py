@@ -442,6 +442,7 @@ def _hit(page: Json, query: str, numbers: Json) -> Json:
         "replicas": 3,
         "site_more": 4,
         "date": 0.0,
+        "images": [],
         "origin": "",
         "similar": ["http://mirror.test/appetite.html"],
         "similar_count": 1,
