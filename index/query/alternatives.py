@@ -34,7 +34,7 @@ LEAST_JOINED = 5  # letters of both together
 Counted = Leaf | str  # a string: a word as it is written, folded
 
 
-class Kind(StrEnum):
+class AlternativeKind(StrEnum):
     """Names how an alternative differs from what was typed."""
 
     CORRECTION = "correction"
@@ -47,7 +47,7 @@ class Alternative(NamedTuple):
 
     typed: str
     used: str
-    kind: Kind
+    kind: AlternativeKind
     pages: int
 
 
@@ -80,7 +80,11 @@ def adopt(
         least = max(MIN_DOCUMENTS, RARER * counts.get(word, 0))
         worth = {other: df for other in likely.get(word, ()) if (df := counts.get(_node(other), 0)) >= least}
         if best := min(worth, key=lambda other: (-_weight(word, other, worth[other]), other), default=""):
-            found.append(Alternative(typed, best, Kind.SPLIT if " " in best else Kind.CORRECTION, worth[best]))
+            found.append(
+                Alternative(
+                    typed, best, AlternativeKind.SPLIT if " " in best else AlternativeKind.CORRECTION, worth[best]
+                )
+            )
     return tuple(found)
 
 
@@ -105,7 +109,7 @@ def bent_statistics(
 def written_out(text: str, alternatives: Iterable[Alternative]) -> str:
     """Return a query with the right words in place of slips."""
     for each in alternatives:
-        if each.kind is not Kind.JOINED:
+        if each.kind is not AlternativeKind.JOINED:
             at = text.lower().find(each.typed)
             text = text[:at] + each.used + text[at + len(each.typed) :] if at >= 0 else text
     return text
@@ -117,7 +121,7 @@ def _joined(one: str, other: str, counts: Mapping[Counted, int]) -> Alternative 
     rarer = min(counts.get(term_of(one), 0), counts.get(term_of(other), 0))
     df = counts.get(fold(one + other), 0)
     is_used = df >= MIN_DOCUMENTS and df * JOINED_SHARE >= rarer
-    return Alternative(f"{one} {other}", one + other, Kind.JOINED, df) if is_used else None
+    return Alternative(f"{one} {other}", one + other, AlternativeKind.JOINED, df) if is_used else None
 
 
 def _may_join(word: str) -> bool:

@@ -2,7 +2,7 @@
 
 Pure: texts in, leaves out. Nobody means the article of "l'eau" or the ending of "Ankara'da". The words of a compound
 ("Dampfmaschinen-Indikator"), of a path or of a qualified name ("std::vector::push_back") score each by itself, since
-pages write them in many ways; three and more are worth more where they follow each other. Short pieces ("x-ray",
+pages write them in many ways. Three and more are worth more where they follow each other. Short pieces ("x-ray",
 "utf-8") and numbers ("3.11") say nothing alone and stay a phrase.
 """
 
