@@ -14,11 +14,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from index.query.collection_statistics import Statistics
-from index.query.leaf import Leaf, phrase_of, term_of, ways_of
+from index.query.leaf import Leaf, Synonyms, leaf_of, phrase_of, term_of, ways_of
 from index.query.parser import Query
 from index.query.query_tree import Bent
 from index.query.spelling import LIKELY_SLIP, MIN_DOCUMENTS, RARER, SAME_FIRST, is_correctable, weight
-from index.text.analyzer import is_unspaced
+from index.text.analyzer import is_unspaced, words
 from index.text.folding import fold
 
 MAX_UNSURE = 8  # words of one query for which peers are asked what they may have been meant to be
@@ -97,13 +97,20 @@ def bent_statistics(
     query: Query, alternatives: Iterable[Alternative], counts: Mapping[Counted, int], told: Statistics
 ) -> Statistics:
     """Return the statistics of a bent query: the df of a word and its alternatives is that of the commonest."""
-    others = defaultdict[Leaf, int](int)
+    worth, used = defaultdict[Leaf, int](int), set[Leaf]()
     for each in alternatives:
+        used.add(leaf_of(words(each.used)))
         for word in each.typed.split():
-            others[term_of(word)] = max(others[term_of(word)], each.pages)
-    typed = {leaf: ways_of(leaf)[0] for leaf in query.leaves if leaf not in counts}
-    df = (counts[leaf] if leaf in counts else max(counts[typed[leaf]], others[typed[leaf]]) for leaf in query.leaves)
-    return Statistics(told.documents, told.lengths, tuple(df))
+            worth[term_of(word)] = max(worth[term_of(word)], each.pages)
+
+    def df_of(leaf: Leaf) -> int:
+        if leaf in counts:
+            return counts[leaf]
+        typed, *others = ways_of(leaf)
+        own = (typed, *(way for way in others if way not in used))
+        return max(counts.get(typed if len(own) == 1 else Synonyms(own), 0), worth[typed])
+
+    return Statistics(told.documents, told.lengths, tuple(map(df_of, query.leaves)))
 
 
 def written_out(text: str, alternatives: Iterable[Alternative]) -> str:

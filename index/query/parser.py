@@ -252,8 +252,7 @@ class _Builder:
         if is_demanded or len(cut) == 1 or not any(map(is_unspaced, cut)):
             leaf = _exactly(cut, joined_word(text))
             if is_plain and len(cut) == 1:
-                self.plain.append(cut[0])
-                leaf = leaf_of(cut, [found for word, other in self._bent if word == cut[0] and (found := words(other))])
+                leaf = leaf_of(cut, self._others(cut[0]))
             self.said[leaf] += 1
             node = self._wherever(leaf)
             return _Unit(node, node)
@@ -265,7 +264,9 @@ class _Builder:
 
     def _compound(self, text: str) -> _Unit | None:
         """A token of several words: it is counted where all of these stand."""
-        leaves, beside = leaves_of(text, self._weak)
+        begin = len(self.plain)
+        leaves, beside = leaves_of(text, self._weak, self._others)
+        self.plain[begin:] = chain.from_iterable((word, "") for word in self.plain[begin:])
         if self._is_one_of_many and len(leaves) == 1 and leaves[0] in set[Leaf](map(term_of, self._weak)):
             self._left_out[text] = None
             return None
@@ -274,6 +275,11 @@ class _Builder:
         self.said.update((*leaves, *beside))
         nodes = list(map(self._wherever, leaves))
         return _Unit(any_of(nodes), all_of(nodes))
+
+    def _others(self, word: str) -> list[list[str]]:
+        """Return what means the same as a word, and note that it may be bent."""
+        self.plain.append(word)
+        return [found for typed, other in self._bent if typed == word and (found := words(other))]
 
     def _wherever(self, leaf: Leaf) -> QueryNode:
         """Return the query of all documents that hold a leaf. A character that is a word by itself is also found inside

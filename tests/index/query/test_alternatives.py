@@ -24,7 +24,7 @@ def adopted(text: str, counts: dict[Counted, int], **likely: tuple[str, ...]) ->
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant", "is_adopted"), [(0, 3, True), (0, 2, False), (1, 100, True), (1, 99, False), (3, 900, True)]
+    ("typed", "meant", "is_adopted"), [(0, 3, True), (0, 2, False), (1, 300, True), (1, 299, False), (3, 900, True)]
 )
 def test_a_slip_is_corrected_where_the_right_word_is_far_commoner(typed: int, meant: int, is_adopted: bool) -> None:
     found = adopted("git rebse", {"rebse": typed, "rebase": meant}, rebse=("rebase",))
@@ -67,3 +67,13 @@ def test_the_right_words_are_written_in_the_place_of_slips() -> None:
         Alternative("a b", "ab", AlternativeKind.JOINED, 9),
     ]
     assert written_out("How does a Databse work?", slips) == "How does a database work?"
+
+
+def test_the_words_of_a_path_are_corrected_each() -> None:
+    found = adopted("org.apahce.logging", {"apache": 9}, apahce=("apache",))
+    assert found == [("apahce", "apache", AlternativeKind.CORRECTION)]
+    bent = parse_query("org.apahce.logging", bent=(("apahce", "apache"),))
+    assert leaf_of(("apahce",), [("apache",)]) in bent.leaves
+    assert joined_words(parse_query("search-engine.of.dogs")) == (), (
+        "they are joined already, where any page joins them"
+    )
