@@ -8,6 +8,7 @@ from pathlib import Path
 from benchmarks.figures import Row, parser_for, show
 from benchmarks.search import (
     analysing,
+    bending,
     joined_words,
     known_items,
     misspellings,
@@ -29,6 +30,7 @@ PARTS = {
     "joined": joined_words,
     "forms": word_forms,
     "spelling": misspellings,
+    "bending": bending,
     "copies": near_duplicates,
     "analysing": analysing,
 }

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks.figures import row
-from benchmarks.search import analysing
+from benchmarks.search import analysing, bending
 from benchmarks.search import known_items as known_part
 from benchmarks.search import site_names as names_part
 from benchmarks.search.__main__ import main
 from benchmarks.search.baselines import baselines
+from benchmarks.search.bending import code_queries, split_words
 from benchmarks.search.extent import Extent
 from benchmarks.search.figure import figure
 from benchmarks.search.joined_words import word_pairs
@@ -144,6 +145,20 @@ def test_known_items_and_names_are_asked_of_a_node(tmp_path: Path) -> None:
     found = {row.what.partition(" (")[0]: row for part in (known_part, names_part) for row in part.rows(extent)}
     assert found["known by title"].ours == found["known by title"].peer == 1.0
     assert found["front page for a site's name"].ours is not None
+
+
+def test_names_that_one_page_writes_and_words_that_pages_join(tmp_path: Path) -> None:
+    texts = ["see os.path.join of /etc/hosts.conf", "os.path.join again", *["a database and a data base"] * 20]
+    texts += [*["the database of data, the base"] * 80]
+    for number, text in enumerate(texts):
+        (folder := tmp_path / f"h{number}.test").mkdir()
+        (folder / "index.html").write_text(f"<title>page {number}</title><p>{text}</p>")
+    pages = read_web(tmp_path)
+    assert [item.words for item in code_queries(pages, random.Random(1))] == ["/etc/hosts.conf"]
+    assert split_words(pages) == [("data base", "database")]
+    assert {row.what.partition(":")[0] for row in bending.rows(Extent(web=tmp_path, quick=True)) if row.met} >= {
+        "names, paths"
+    }
 
 
 def test_queries_of_one_group_vary_together() -> None:
