@@ -43,6 +43,7 @@ K1 = 1.2
 B = 0.75  # tantivy computes with exactly these two
 CLOSE_ONE = 1024  # closeness of a document whose leaves all stand side by side
 CLOSE_REACH = 16  # positions; farther apart is not close
+JOINED_GAP = 2
 CLOSE_POSITIONS = 256  # of a leaf in one document are looked at: a long page must not cost a millisecond
 IDF_STEPS = 1 << 20
 MAX_FACTORS = 1 << 8  # remembered: documents that have the same of the words have the same
@@ -294,12 +295,19 @@ def _name_of(way: Term | Phrase) -> str:
 
 
 def _gap(a: list[int], a_span: int, b: list[int], b_span: int) -> int:
-    """The least distance between an end of one and the begin of the other, at least 1; large where none is near."""
+    """The least distance between an end of one and the begin of the other, at least 1; large where none is near. Of
+    what was typed apart and is written as one word it is JOINED_GAP, so that what is written as typed stands first."""
     best = 1 << 16
     all_a, all_b = iter(a[:CLOSE_POSITIONS]), iter(b[:CLOSE_POSITIONS])
     here, there = next(all_a, None), next(all_b, None)
     while here is not None and there is not None:
-        if here <= there:
+        if here == there:
+            after, behind = next(all_a, None), next(all_b, None)
+            beside = [] if behind is None else [behind - here - a_span + 1]
+            beside += [] if after is None else [after - there - b_span + 1]
+            gap = min([JOINED_GAP, *beside])
+            here, there = after, behind
+        elif here < there:
             gap = there - here - a_span + 1
             here = next(all_a, None)
         else:

@@ -193,7 +193,7 @@ def test_closeness_is_the_nearest_pair(places: list[list[int]], span: int) -> No
     slow = 0
     for n in range(len(places) - 1):
         gaps = [
-            max(b - a - spans[n] + 1 if a <= b else a - b - spans[n + 1] + 1, 1)
+            2 if a == b else max(b - a - spans[n] + 1 if a < b else a - b - spans[n + 1] + 1, 1)
             for a in arrays[n]
             for b in arrays[n + 1]
         ]
