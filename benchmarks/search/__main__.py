@@ -14,6 +14,7 @@ from benchmarks.search import (
     near_duplicates,
     other_script,
     site_names,
+    spam,
     typed,
     word_forms,
 )
@@ -30,6 +31,7 @@ PARTS = {
     "forms": word_forms,
     "spelling": misspellings,
     "copies": near_duplicates,
+    "spam": spam,
     "analysing": analysing,
 }
 PACKAGES = ("tantivy", "bm25s", "whoosh-reloaded", "PyStemmer", "opencc", "numpy")
