@@ -33,6 +33,8 @@ class Text:
     written_at: float = 0.0  # when its author wrote this version, by its own clock
     origin: str = ""  # the archive that it was imported from; "" where it was fetched
     media_type: str = ""  # "" unknown
+    first_seen: float = 0.0  # when its page was stored for the first time; 0.0 unknown
+    site_links: int = -1  # of how many other domains link to its site, the number of bits; -1: nobody has counted them
 
 
 @dataclass(frozen=True, slots=True)

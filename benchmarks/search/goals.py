@@ -29,3 +29,4 @@ SPAM_LOSS = {  # of the MRR of the pages that are meant, beside so much spam
     "doorways by script": 0.055,
     "hidden text": 0.015,
 }
+SMALL_LOSS = 0.02  # of that of known items on sites that nobody links to, without spam

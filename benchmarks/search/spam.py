@@ -1,25 +1,34 @@
 """Adds spam to a web of real pages, kind by kind, and looks where the page that is meant stands then.
 
-The pages of spam are read as the crawler reads all others. The web is indexed once; each kind comes and goes.
+The pages of spam are read as the crawler reads all others. The web is indexed once; each kind comes and goes. At last a
+fifth of the hosts after the other loses all links to it, and the known items on these are looked for.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from random import Random
+from zlib import crc32
 
 from benchmarks.figures import Row
 from benchmarks.search.extent import Extent
 from benchmarks.search.figure import figure, left_out, weighted_mean
-from benchmarks.search.goals import SPAM_LOSS
+from benchmarks.search.goals import SMALL_LOSS, SPAM_LOSS
 from benchmarks.search.known_rules import KnownItem, known_items
 from benchmarks.search.measures import reciprocal_rank
 from benchmarks.search.one_node import OneNode, one_node
-from benchmarks.search.spam_kinds import KINDS, SpamPage
+from benchmarks.search.spam_kinds import KINDS
 from benchmarks.search.web_pages import WebPage, read_page, read_web
-from index import DocumentChange
+from crawl import domain_of
+from dht import split_url
+from index import DocumentChange, Text
 
 MOST_PAGES = 2_500  # of the web
 ITEMS = 100
+FOLDS = 5  # of hosts that are small in turn
+FIRST_SEEN = 1.7e9
+SPAM_SEEN = FIRST_SEEN + 30 * 86_400  # spam comes when there is something to copy
 OF_KINDS = ("title", "heading", "body")  # what known items are looked for by
 
 
@@ -43,26 +52,62 @@ def some_items(pages: Sequence[WebPage], most: int) -> list[KnownItem]:
 
 
 async def _rows(pages: Sequence[WebPage], items: Sequence[KnownItem], engine: str) -> list[Row]:
-    hosts = [item.host for item in items]
-    async with one_node([page.text for page in pages], engine) as node:
+    hosts, links = [item.host for item in items], links_to(pages)
+    texts = [seen(page, links, FIRST_SEEN) for page in pages]
+    async with one_node(texts, engine) as node:
         clean = await _ranks(node, pages, items)
         out = [figure(f"known items without spam ({len(items)})", clean, "MRR", groups=hosts)]
         for kind, make in KINDS.items():
-            spam = list(make(items, pages, Random(1)))
-            found = await _with_spam(node, spam, pages, items)
-            what = f"spam: {kind} ({len(spam)} pages)"
-            out.append(figure(what, found, "MRR", goal=round(weighted_mean(clean) - SPAM_LOSS[kind], 4), groups=hosts))
-    return out
+            spam = [read_page(page.url, page.html) for page in make(items, pages, Random(1))]
+            links = links_to([*pages, *spam])
+            found = await _beside(node, [seen(page, links, SPAM_SEEN) for page in spam], pages, items)
+            goal = round(weighted_mean(clean) - SPAM_LOSS[kind], 4)
+            out.append(figure(f"spam: {kind} ({len(spam)} pages)", found, "MRR", goal=goal, groups=hosts))
+        small = [await _small(node, texts, pages, items, fold) for fold in range(FOLDS)]
+    values = [value for fold in small for value in fold]
+    goal = round(weighted_mean(clean) - SMALL_LOSS, 4)
+    return [*out, figure("known items on sites without in-links", values, "MRR", goal=goal)]
 
 
-async def _with_spam(
-    node: OneNode, spam: Sequence[SpamPage], pages: Sequence[WebPage], items: Sequence[KnownItem]
+def links_to(pages: Sequence[WebPage]) -> dict[str, int]:
+    """Return for each domain how many others link to it, as `Text.site_links` counts them; others are missing."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for page in pages:
+        home = domain_of(page.host)
+        for link in page.found.links:
+            if not link.nofollow and (to := domain_of(split_url(link.url).host)) != home:
+                found[to].add(home)
+    return {domain: len(sources).bit_length() for domain, sources in found.items()}
+
+
+def seen(page: WebPage, links: Mapping[str, int], at: float) -> Text:
+    """Return what the index sees of a page that was first seen then, where these link to its site."""
+    return replace(page.text, first_seen=at, site_links=links.get(domain_of(page.host), 0))
+
+
+async def _beside(
+    node: OneNode, spam: Sequence[Text], pages: Sequence[WebPage], items: Sequence[KnownItem]
 ) -> list[float]:
-    texts = [read_page(page.url, page.html).text for page in spam]
-    node.log += [DocumentChange(text.id, text) for text in texts]
+    """The rank of each item beside some spam."""
+    node.log += [DocumentChange(text.id, text) for text in spam]
     await node.follow()
     found = await _ranks(node, pages, items)
-    node.log += [DocumentChange(text.id, None) for text in texts]
+    node.log += [DocumentChange(text.id, None) for text in spam]
+    await node.follow()
+    return found
+
+
+async def _small(
+    node: OneNode, texts: Sequence[Text], pages: Sequence[WebPage], items: Sequence[KnownItem], fold: int
+) -> list[float]:
+    """The rank of each item of some sites, where nobody links to these and all others are as they were."""
+    are_small = [crc32(page.host.encode()) % FOLDS == fold for page in pages]
+    changed = [text for text, is_small in zip(texts, are_small, strict=True) if is_small]
+    other = [replace(text, site_links=0, version=bytes([fold, *text.version[1:]])) for text in changed]
+    node.log += [DocumentChange(text.id, text) for text in other]
+    await node.follow()
+    found = await _ranks(node, pages, [item for item in items if are_small[min(item.targets)]])
+    node.log += [DocumentChange(text.id, text) for text in changed]
     await node.follow()
     return found
 

@@ -1,20 +1,24 @@
-"""From the order of all hits to what is shown: copies folded under the first of them, and few results of one host.
+"""From the order of all hits to what is shown: copies folded into one result, and few results of one host.
 
 Pure: values only. Ten by ten, down the order, each hit is folded under the first shown result that it is a copy of.
 Else it is shown, unless three of the ten are of its host already. Then it is passed over, and the next ten begin with
 it. Where nothing else follows, the best hits that were passed over fill the ten.
 
+A copy that was seen on an earlier day than the page above it is shown in its place: so whoever copies a page gains
+nothing. This holds of the first ten hits of the order, at most three of a host, which every answer has.
+
 Peers give only the best hits of a host. `SiteHits` bounds from where on others may be missing, and how many.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
 from index.results.near_copies import NearIndex
 from index.results.top_k_merge import MergedHit
 from index.shard.messages import BestAnswer, HitRow
+from index.text.tags import LAST_DAY
 
 TEN = 10  # results, of which
 OF_ONE_HOST = 3  # at most so many are of one host
@@ -26,20 +30,28 @@ Place = tuple[int, float, bytes]  # in the order; the smaller the better
 
 @dataclass(slots=True)
 class PickedHit:
-    """A result that is shown. `similar`: its copies; `is_filling`: it was passed over, and then filled its ten."""
+    """A result. `found`: the hit that gives it its place; `similar`: its copies; `is_filling`: it was passed over, and
+    then filled its ten. `original`: which of these is shown; `copies`: all others."""
 
     found: MergedHit
+    original: MergedHit
     is_filling: bool = False
     similar: list[MergedHit] = field(default_factory=list)
     elsewhere: int = 0  # copies of other hosts
+
+    @property
+    def copies(self) -> list[MergedHit]:
+        return [each for each in (self.found, *self.similar) if each is not self.original]
 
     def takes(self, hit: HitRow) -> bool:
         """Tell whether one copy more may be folded under this result."""
         return hit.host == self.found.hit.host or self.elsewhere < MAX_ELSEWHERE
 
-    def add(self, found: MergedHit) -> None:
-        """Fold a copy under this result."""
+    def add(self, found: MergedHit, may_stand: bool) -> None:
+        """Fold a copy under this result. `may_stand`: it is shown where it was seen first."""
         self.similar.append(found)
+        if may_stand and seen_on(found.hit.first_day) < seen_on(self.original.hit.first_day):
+            self.original = found
         self.elsewhere += found.hit.host != self.found.hit.host
 
 
@@ -51,7 +63,8 @@ def pick(
     `is_crowded`: whether many results of one host are too many, as they are not where a site was asked for. `is_whole`:
     whether nothing follows the order; where something may, results that depend on it are left out.
     """
-    picker, rest = _Picker(are_alike), list(order)
+    rest = list(order)
+    picker = _Picker(are_alike, frozenset(first_hits([found.hit for found in rest], is_crowded)))
     limits = (OF_ONE_HOST, TEN) if is_crowded and is_whole else (OF_ONE_HOST,) if is_crowded else (TEN,)
     while rest and len(picker.picked) < enough:
         room = min(TEN, enough - len(picker.picked))
@@ -63,11 +76,27 @@ def pick(
     return picker.picked
 
 
+def first_hits(order: Iterable[HitRow], is_crowded: bool) -> Iterator[bytes]:
+    """Yield the ids of the first ten hits, where many of one host are too many at most three of each."""
+    of_host, room = Counter[bytes](), TEN
+    for hit in order:
+        of_host[hit.host] += 1
+        if room and (of_host[hit.host] <= OF_ONE_HOST or not is_crowded):
+            room -= 1
+            yield hit.id
+
+
+def seen_on(first_day: int) -> int:
+    """Return a first day as it is compared: one that is unknown comes after all others."""
+    return first_day or LAST_DAY + 1
+
+
 class _Picker:
     """Results so far."""
 
-    def __init__(self, are_alike: AreAlike) -> None:
-        self._are_alike = are_alike
+    def __init__(self, are_alike: AreAlike, first: frozenset[bytes]) -> None:
+        """`first`: the ids of the hits of which the one that was seen first is shown."""
+        self._are_alike, self._first = are_alike, first
         self._shown = NearIndex()
         self.picked: list[PickedHit] = []
 
@@ -76,7 +105,7 @@ class _Picker:
         near = (self.picked[place] for place in self._shown.near(found.hit))
         first = next((e for e in near if e.takes(found.hit) and self._are_alike(e.found.hit, found.hit)), None)
         if first is not None:
-            first.add(found)
+            first.add(found, found.hit.id in self._first)
         return first is not None
 
     def pick_ten(self, rest: list[MergedHit], room: int, limits: Sequence[int]) -> tuple[list[MergedHit], bool]:
@@ -91,7 +120,7 @@ class _Picker:
                 if of_host[found.hit.host] >= most:
                     passed.append(found)
                 elif not self.fold(found):
-                    self.picked.append(PickedHit(found, is_filling=number > 0))
+                    self.picked.append(PickedHit(found, found, is_filling=number > 0))
                     self._shown.add(found.hit)
                     of_host[found.hit.host] += 1
                     room -= 1

@@ -1,0 +1,49 @@
+"""The doubt about a page that looks as if it were made to be found: two factors of its score, each at most 1.
+
+Pure: counts in, a factor out. It depends on no statistics, so it stays the same while a network grows.
+
+- *Stuffed*: the words of the query, but for the first `FREE` occurrences of each, are a great share of the main text.
+- *Unsupported*: words of the query stand in the title, in no heading, and hardly in the main text. Honest pages have
+  such titles, too, so this counts only on sites to which few others link.
+"""
+
+from collections.abc import Sequence
+
+from index.text.field_terms import BODY
+from index.text.forward_index import Counts
+
+FREE = 4  # occurrences of a word that stuff no page
+LEAST_TERMS = 100  # a shorter main text counts as one of so many
+STUFFED_FROM, STUFFED_SPAN = 0.22, 0.1  # the share from which a page loses, and how much more costs the most
+OBSCURE_FROM = 0.15  # the same share on sites to which few link
+STUFFED = 0.25  # what is left of a score at least
+SUPPORTED = 3  # occurrences in the main text that support a word of the title
+UNSUPPORTED = 0.35  # what is left where the title has all words, and nothing supports them
+FEW_LINKS = 1  # of `Text.site_links`: a site with more is not obscure
+
+
+def is_obscure(site_links: int) -> bool:
+    """Tell whether a site is known to have few links from others; -1: nobody has counted them."""
+    return 0 <= site_links <= FEW_LINKS
+
+
+def doubt(tfs: Sequence[Counts], lengths: Counts, is_obscure: bool) -> float:
+    """Return the factor of a page for a query. `tfs`: occurrences of each leaf by field; `is_obscure`: whether few
+    other sites link to its site."""
+    begin, said = OBSCURE_FROM if is_obscure else STUFFED_FROM, 0
+    for counts in tfs:
+        said += counts[BODY]
+    stuffed = 1.0 if said <= begin * max(lengths[BODY], LEAST_TERMS) else _stuffed(tfs, lengths[BODY], begin)
+    return stuffed * _unsupported(tfs) if is_obscure and tfs else stuffed
+
+
+def _stuffed(tfs: Sequence[Counts], length: int, begin: float) -> float:
+    share = sum(max(0, counts[BODY] - FREE) for counts in tfs) / max(length, LEAST_TERMS)
+    return 1 - (1 - STUFFED) * min(1.0, max(0.0, share - begin) / STUFFED_SPAN)
+
+
+def _unsupported(tfs: Sequence[Counts]) -> float:
+    bare = sum(1 for title, headings, _, body in tfs if title and not headings and body < SUPPORTED)
+    share = bare / len(tfs)
+    square = share * share
+    return 1 - (1 - UNSUPPORTED) * (square * square)
