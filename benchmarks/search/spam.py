@@ -27,8 +27,8 @@ from index import DocumentChange, Text
 MOST_PAGES = 2_500  # of the web
 ITEMS = 100
 FOLDS = 5  # of hosts that are small in turn
-FIRST_SEEN = 1.7e9
-SPAM_SEEN = FIRST_SEEN + 30 * 86_400  # spam comes when there is something to copy
+FIRST_DAY = 20_000  # of the web's pages
+SPAM_DAY = FIRST_DAY + 30  # spam comes when there is something to copy
 OF_KINDS = ("title", "heading", "body")  # what known items are looked for by
 
 
@@ -53,14 +53,14 @@ def some_items(pages: Sequence[WebPage], most: int) -> list[KnownItem]:
 
 async def _rows(pages: Sequence[WebPage], items: Sequence[KnownItem], engine: str) -> list[Row]:
     hosts, links = [item.host for item in items], links_to(pages)
-    texts = [seen(page, links, FIRST_SEEN) for page in pages]
+    texts = [seen(page, links, FIRST_DAY) for page in pages]
     async with one_node(texts, engine) as node:
         clean = await _ranks(node, pages, items)
         out = [figure(f"known items without spam ({len(items)})", clean, "MRR", groups=hosts)]
         for kind, make in KINDS.items():
             spam = [read_page(page.url, page.html) for page in make(items, pages, Random(1))]
             links = links_to([*pages, *spam])
-            found = await _beside(node, [seen(page, links, SPAM_SEEN) for page in spam], pages, items)
+            found = await _beside(node, [seen(page, links, SPAM_DAY) for page in spam], pages, items)
             goal = round(weighted_mean(clean) - SPAM_LOSS[kind], 4)
             out.append(figure(f"spam: {kind} ({len(spam)} pages)", found, "MRR", goal=goal, groups=hosts))
         small = [await _small(node, texts, pages, items, fold) for fold in range(FOLDS)]
@@ -80,9 +80,9 @@ def links_to(pages: Sequence[WebPage]) -> dict[str, int]:
     return {domain: len(sources).bit_length() for domain, sources in found.items()}
 
 
-def seen(page: WebPage, links: Mapping[str, int], at: float) -> Text:
-    """Return what the index sees of a page that was first seen then, where these link to its site."""
-    return replace(page.text, first_seen=at, site_links=links.get(domain_of(page.host), 0))
+def seen(page: WebPage, links: Mapping[str, int], day: int) -> Text:
+    """Return what the index sees of a page that was first seen that day, where these link to its site."""
+    return replace(page.text, first_day=day, site_links=links.get(domain_of(page.host), 0))
 
 
 async def _beside(

@@ -21,7 +21,6 @@ from index.query.scoring import Scorer, measure
 from index.shard.messages import AskBest, BestAnswer, HitRow, SlotSums, StatisticsAnswer
 from index.text.forward_index import ForwardRecord, content_digest, signature_of
 from index.text.site_host import digest_of_host, host_of
-from index.text.tags import day_at
 
 
 def wrong_statistics(answer: StatisticsAnswer, asked: Collection[Slot], query: Query, spellings: int = 0) -> str | None:
@@ -94,7 +93,7 @@ def wrong_marks(hit: HitRow, text: Text) -> str | None:
 
 
 def _unlike(hit: HitRow, text: Text, digest: bytes, host: bytes, signature: bytes) -> str | None:
-    if hit.first_day != day_at(text.first_seen):
+    if hit.first_day != text.first_day:
         return "another first day than the signed document's"
     if hit.key != text.key or hit.digest != digest:
         return "another key or digest than the signed document's"

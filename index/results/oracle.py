@@ -23,7 +23,7 @@ from index.text.field_terms import analyse
 from index.text.forward_index import ForwardRecord, forward_of
 from index.text.site_host import host_of
 from index.text.surfaces import words_of
-from index.text.tags import day_at, day_of
+from index.text.tags import day_of
 
 _Found = tuple[Scored, Text, ForwardRecord]
 
@@ -158,7 +158,7 @@ def _with_original(hit: OracleHit, scores: Mapping[DocumentId, Scored]) -> Oracl
     """Show the copy that was seen first in the place of the best one, where it is one of the first hits."""
     every = hit.text, *hit.similar
     known = [each for each in every if each is hit.text or each.id in scores]
-    shown = min(known, key=lambda each: seen_on(day_at(each.first_seen)))
+    shown = min(known, key=lambda each: seen_on(each.first_day))
     scored = hit.scored if shown is hit.text else scores[shown.id]
     return OracleHit(shown, scored, tuple(each for each in every if each is not shown))
 

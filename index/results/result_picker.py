@@ -18,7 +18,6 @@ from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
 from index.results.near_copies import NearIndex
 from index.results.top_k_merge import MergedHit
 from index.shard.messages import BestAnswer, HitRow
-from index.text.tags import LAST_DAY
 
 TEN = 10  # results, of which
 OF_ONE_HOST = 3  # at most so many are of one host
@@ -88,7 +87,7 @@ def first_hits(order: Iterable[HitRow], is_crowded: bool) -> Iterator[bytes]:
 
 def seen_on(first_day: int) -> int:
     """Return a first day as it is compared: one that is unknown comes after all others."""
-    return first_day or LAST_DAY + 1
+    return first_day or 1 << 16
 
 
 class _Picker:

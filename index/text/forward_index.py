@@ -37,7 +37,7 @@ from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
 from index.text.field_terms import BODY, HEADINGS, TITLE, URL, FieldTerms, Places, analyse
 from index.text.site_host import digest_of_host, front_name, host_of
 from index.text.stem_classes import class_of
-from index.text.tags import day_at, day_of
+from index.text.tags import day_of
 from index.text.writing import scripts_of_language
 
 LEVEL = 3  # of tables of terms, level 6 takes 45 µs more, and saves 9 %
@@ -250,7 +250,7 @@ def _marks_of(text: Text) -> tuple[bytes, bytes, bytes, int, bool, int, int, int
     """The facts that a record holds of its document beside terms."""
     marks = content_digest(text), digest_of_host(host_of(text.url)), signature_of(text)
     traits = class_of(text.language), bool(front_name(text.url)), scripts_of_language(text.language)
-    return *marks, *traits, day_of(text), day_at(text.first_seen), text.site_links
+    return *marks, *traits, day_of(text), text.first_day, text.site_links
 
 
 def _distances(row: NDArray[np.uint16], run: int) -> NDArray[np.uint16]:

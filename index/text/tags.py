@@ -140,13 +140,8 @@ def date_of(text: Text) -> float:
 
 def day_of(text: Text) -> int:
     """Return the number of the day that a page is dated: 1 is the first of January 1970, 0 unknown."""
-    return day_at(date_of(text))
-
-
-def day_at(at: float) -> int:
-    """Return the number of the day of an instant, 0 where that is 0.0 or out of bounds."""
-    day = int(at // DAY_S) + 1 if at else 0
-    return day if 0 <= day <= LAST_DAY else 0
+    day = int(date_of(text) // DAY_S) + 1 if date_of(text) else 0
+    return day if day <= LAST_DAY else 0
 
 
 @cache

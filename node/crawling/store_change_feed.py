@@ -184,4 +184,6 @@ def text_of_document(record: Record, document: Document) -> Text:
         written_at=record.version.at_ms / 1000,
         origin=document.origin,
         media_type=document.media_type,
+        first_day=document.first_day,
+        site_links=document.site_links,
     )
