@@ -58,11 +58,12 @@ async def _rows(pages: Sequence[WebPage], items: Sequence[KnownItem], engine: st
         clean = await _ranks(node, pages, items)
         out = [figure(f"known items without spam ({len(items)})", clean, "MRR", groups=hosts)]
         for kind, make in KINDS.items():
-            spam = [read_page(page.url, page.html) for page in make(items, pages, Random(1))]
+            made = [read_page(page.url, page.html) for page in make(items, pages, Random(1))]
+            spam = [page for page in made if not page.found.moved_to]  # a redirect, whose page is not stored
             links = links_to([*pages, *spam])
             found = await _beside(node, [seen(page, links, SPAM_DAY) for page in spam], pages, items)
             goal = round(weighted_mean(clean) - SPAM_LOSS[kind], 4)
-            out.append(figure(f"spam: {kind} ({len(spam)} pages)", found, "MRR", goal=goal, groups=hosts))
+            out.append(figure(f"spam: {kind} ({len(made)} pages)", found, "MRR", goal=goal, groups=hosts))
         small = [await _small(node, texts, pages, items, fold) for fold in range(FOLDS)]
     values = [value for fold in small for value in fold]
     goal = round(weighted_mean(clean) - SMALL_LOSS, 4)

@@ -29,6 +29,7 @@ _HIDINGS = (
     '<div style="font-size: 0">{}</div>',
     "<template>{}</template>",
 )
+_MOVES = ('window.location.replace("{}");', "location.href = '{}'", "top.location='{}';")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def copies(items: Sequence[KnownItem], pages: Sequence[WebPage], chance: Random)
 def doorways(items: Sequence[KnownItem], pages: Sequence[WebPage], chance: Random) -> Iterator[SpamPage]:
     """Pages that fit a query and send each reader elsewhere by a script."""
     for number, item in enumerate(items):
-        script = f'<script>window.location.replace("http://casino.test/?from={number}");</script>'
+        script = f"<script>{_MOVES[number % len(_MOVES)].format(f'http://casino.test/{number}')}</script>"
         lines = [item.words, *_lines_of_others(item, pages, chance)]
         body = f"{script}<h1>{escape(item.words)}</h1>{_paragraphs(lines)}"
         yield _page(f"door{number % FARM}.test", number, item.words, body)

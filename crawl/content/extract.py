@@ -21,7 +21,7 @@ from crawl.content.link_header import feeds_of
 from crawl.content.linked_data import linked_dates
 from crawl.content.page import Link, ParseResult, ParseTask
 from crawl.content.raw_html import BREAK, MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, RawHtml
-from crawl.content.refresh import MOVES_WITHIN_S, parse_refresh
+from crawl.content.refresh import MOVES_WITHIN_S, parse_refresh, script_move
 from crawl.content.rendering import join_hyphens
 from crawl.content.robots_directives import is_unendorsed, meta_directives
 from crawl.content.scripts import needs_script
@@ -82,6 +82,8 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str, source: str) -> Par
     canonical = find_url(reading.canonical, base) if reading.canonical else None
     has_text = bool(texts.main or texts.boilerplate) and not reading.shows_all
     moved_to = _refresh(reading, base, task.url, has_text=has_text) if reading.refreshes else ""
+    if not moved_to and (reference := script_move(source)):
+        moved_to = target if (target := find_url(reference, base)) and target != task.url else ""
     return ParseResult(
         charset=charset,
         language=guess_language(reading.language, texts.main),

@@ -1,6 +1,7 @@
-"""Declarative refreshes: a page's word, in `meta` or in a header field, that readers are to be elsewhere after a while.
+"""Refreshes: a page's word, in `meta`, a header field or a script, that readers are to be elsewhere after a while.
 
-Pure. Source: HTML, "shared declarative refresh steps" (4.2.5.3), which browsers follow for both.
+Pure. Source: HTML, "shared declarative refresh steps" (4.2.5.3), which browsers follow for the first two. Scripts are
+not run: one that does nothing but move all readers is read as such.
 """
 
 import re
@@ -8,6 +9,11 @@ import re
 MOVES_WITHIN_S = 1  # as by a redirect; a longer one is read first, so it is a link
 _SPACE = "\t\n\f\r "
 _DELAY = re.compile(rf"[{_SPACE}]*(?:(\d+)[\d.]*|\.[\d.]*)(?:[{_SPACE}]*[;,]|(?=[{_SPACE}]|$))[{_SPACE}]*", re.ASCII)
+_SCRIPT_MOVE = re.compile(
+    r"<script\b[^>]*>\s*(?:(?:window|document|self|top|parent)\.)*location"
+    r"(?:(?:\.href)?\s*=\s*|\.(?:replace|assign)\s*\(\s*)([\"'])([^\"'\s<>]+)\1\s*\)?\s*;?\s*</script",
+    re.IGNORECASE,
+)
 _PREFIX = re.compile(rf"url[{_SPACE}]*=[{_SPACE}]*", re.IGNORECASE)
 
 
@@ -25,6 +31,14 @@ def parse_refresh(content: str) -> tuple[int, str] | None:
     if rest[:1] in ("'", '"'):
         rest = rest[1:].partition(rest[0])[0]
     return _seconds(delay), rest.strip()
+
+
+def script_move(source: str) -> str:
+    """Return the reference to where a script without a condition moves readers at once, "" where none does."""
+    found = _SCRIPT_MOVE.search(source) if "location" in source else None
+    if found is None or source.rfind("<!--", 0, found.start()) > source.rfind("-->", 0, found.start()):
+        return ""
+    return found[2]
 
 
 def _seconds(delay: re.Match[str]) -> int:

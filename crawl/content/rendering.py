@@ -30,7 +30,10 @@ FORMULA_SOURCES = ("annotation", "annotation-xml")  # of `math`, which shows its
 SNIPPETLESS = frozenset(("span", "div", "section"))  # data-nosnippet counts on these
 _ALWAYS_SHOWN = frozenset(("html", "body"))  # where their own attributes hide them, a script shows them at once
 _INLINE = frozenset(("none", "contents", "ruby", "inherit", "initial", "unset", "revert", "revert-layer"))
+_SIDES = ("left", "right", "top", "bottom", "text-indent")
 _HIDDEN_NAME = re.compile(rb"[\s\"'/]hidden(?:[\s=>/]|$)")  # an attribute
+_NO_SIZE = re.compile(rb"ont-size\s*:\s*0(?![.\d])")
+_FAR_AWAY = b"-999"  # pixels or em: the custom is -9999px
 _STYLE_BYTES = 200  # of a `style` attribute before a property
 _HYPHEN = re.compile(r"(?<![^\W\d_])([^\W\d_]+)([-\u2010\u00ad])[ \t\r]*\n\s*(?=([^\W\d_]+))")
 _COMPOUND = re.compile(r"(?<![^\W\d_])[^\W\d_]+[-\u2010](?=([^\W\d_]+))")
@@ -55,6 +58,8 @@ def telling_attributes(source: bytes, *, has_buttons: bool) -> list[str]:
     if b"isplay" in source and "style" not in found:
         ends = [source[max(0, at - _STYLE_BYTES) : at].lower() for at in places(source, b"isplay")]
         found += ["style"] if any(b"style=" in each for each in ends) else []
+    if "style" not in found and (_FAR_AWAY in source or _NO_SIZE.search(source)):
+        found.append("style")
     return found
 
 
@@ -74,7 +79,17 @@ def is_hidden(tag: str, attributes: Mapping[str, str | None]) -> bool:
         return True
     if "open" not in attributes and (tag == "dialog" or "popover" in attributes):
         return True
-    return _style(attributes, "display") == "none" or _style(attributes, "visibility") in ("hidden", "collapse")
+    if _style(attributes, "display") == "none" or _style(attributes, "visibility") in ("hidden", "collapse"):
+        return True
+    return _is_out_of_sight(attributes)
+
+
+def _is_out_of_sight(attributes: Mapping[str, str | None]) -> bool:
+    """Tell whether the letters of an element have no size or stand beside the page."""
+    style = (attributes.get("style") or "").lower()
+    if "-999" in style and any(_style(attributes, name).startswith("-999") for name in _SIDES):
+        return _style(attributes, "position") in ("absolute", "fixed") or "text-indent" in style
+    return "font-size" in style and _style(attributes, "font-size").rstrip("%ceimprtx") == "0"
 
 
 def ends_line(attributes: Mapping[str, str | None]) -> bool:

@@ -134,7 +134,7 @@ def _refresh_of(fetched: Fetched, parsed: ParseResult) -> tuple[str, str]:
         target = find_url(found[1], fetched.url) if found and found[1] and found[0] <= MOVES_WITHIN_S else None
         if target is not None and target != fetched.url:
             return "a Refresh header", target
-    return "a meta refresh", parsed.moved_to
+    return "the page itself", parsed.moved_to
 
 
 @dataclass(frozen=True, slots=True)
