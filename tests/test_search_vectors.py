@@ -64,7 +64,8 @@ def score(vector: dict[str, Any]) -> float:
     share = sum(max(0, body - 4) for *_, body in vector["tfs"]) / terms
     doubt = 1 - 0.75 * min(1.0, max(0.0, share - begin) / 0.1)
     if vector["is_obscure"]:
-        bare = sum(t and not h and b < 3 for t, h, _, b in vector["tfs"]) / len(weights)
+        counts = [each for each in vector["tfs"] if not (vector["is_front"] and each[2])]
+        bare = sum(t and not h and b < 3 for t, h, _, b in counts) / len(weights)
         doubt *= 1 - 0.65 * bare**4
     most = 1.0 if len(weights) < 2 else (1.15, 1.25, 1.4, 1.4, 1.25)[min(len(weights) - 2, 4)]
     return (bm25 + rewards) * coverage * script * doubt * (1 + (most - 1) * vector["closeness"] / 1024)

@@ -22,14 +22,13 @@ MAX_AHEAD = 10_000  # URLs counted before another one; further ones are not look
 MAX_UNLOCATED = 10_000  # new sites whose address is to be looked up; that of others is, at their first turn
 BUSY_S = 1.0  # until a site with an open request is asked for again
 HELD_S = 60.0  # until a site that the owner has paused is asked for again
-COUNTED_AFTER_S = 7 * 86_400.0  # from a site's first turn on: those who link to it have been found by then, or are few
+COUNTED_AFTER_S = 7 * 86_400.0  # from the first turn on: until then too few pages were read to say that few link
 
 
 @dataclass(slots=True)
 class _SiteQueue:
     ready: list[tuple[int, int, QueuedUrl]] = field(default_factory=list)  # (place, number, URL)
     domains: int = 0  # others that link to it, as bits
-    counted_at: float = inf  # from then on these tell how many link to it
     free_at: float = 0.0
     wanted_until: float = 0.0  # a borrower will come for it by then
     is_open: bool = False  # a request is under way
@@ -54,6 +53,7 @@ class SiteQueues:
         self._ready = 0
         self._number = 0
         self._swept = 1_000
+        self._counted_at = inf  # from then on it is said how many domains link to a site
 
     def __len__(self) -> int:
         """Count the ready URLs."""
@@ -254,9 +254,9 @@ class SiteQueues:
 
     def _take(self, site: str, queue: _SiteQueue, now: float) -> FetchTask:
         _, _, entry = heapq.heappop(queue.ready)
-        queue.is_open, queue.counted_at = True, min(queue.counted_at, now + COUNTED_AFTER_S)
+        queue.is_open, self._counted_at = True, min(self._counted_at, now + COUNTED_AFTER_S)
         counted = self._addresses.begin(queue.address, now) if queue.address else 0.0
-        links = queue.domains.bit_count().bit_length() if now >= queue.counted_at else -1
+        links = queue.domains.bit_count().bit_length() if now >= self._counted_at else -1
         return FetchTask(entry.visit, entry.slot, entry.epoch, site, queue.address, counted, site_links=links)
 
     def _end(self, site: str, counted: str, now: float, delay_s: float, address: str) -> None:

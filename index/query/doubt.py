@@ -4,7 +4,8 @@ Pure: counts in, a factor out. It depends on no statistics, so it stays the same
 
 - *Stuffed*: the words of the query, but for the first `FREE` occurrences of each, are a great share of the main text.
 - *Unsupported*: words of the query stand in the title, in no heading, and hardly in the main text. Honest pages have
-  such titles, too, so this counts only on sites to which few others link.
+  such titles, too, so this counts only on sites to which few others link. The name of a site supports the title of its
+  front page.
 """
 
 from collections.abc import Sequence
@@ -27,14 +28,14 @@ def is_obscure(site_links: int) -> bool:
     return 0 <= site_links <= FEW_LINKS
 
 
-def doubt(tfs: Sequence[Counts], lengths: Counts, is_obscure: bool) -> float:
-    """Return the factor of a page for a query. `tfs`: occurrences of each leaf by field; `is_obscure`: whether few
-    other sites link to its site."""
+def doubt(tfs: Sequence[Counts], lengths: Counts, is_front: bool, is_obscure: bool) -> float:
+    """Return the factor of a page for a query. `tfs`: occurrences of each leaf by field; `is_front`: whether it is
+    its host's front page; `is_obscure`: whether few other sites link to its site."""
     begin, said = OBSCURE_FROM if is_obscure else STUFFED_FROM, 0
     for counts in tfs:
         said += counts[BODY]
     stuffed = 1.0 if said <= begin * max(lengths[BODY], LEAST_TERMS) else _stuffed(tfs, lengths[BODY], begin)
-    return stuffed * _unsupported(tfs) if is_obscure and tfs else stuffed
+    return stuffed * _unsupported(tfs, is_front) if is_obscure and tfs else stuffed
 
 
 def _stuffed(tfs: Sequence[Counts], length: int, begin: float) -> float:
@@ -42,8 +43,10 @@ def _stuffed(tfs: Sequence[Counts], length: int, begin: float) -> float:
     return 1 - (1 - STUFFED) * min(1.0, max(0.0, share - begin) / STUFFED_SPAN)
 
 
-def _unsupported(tfs: Sequence[Counts]) -> float:
-    bare = sum(1 for title, headings, _, body in tfs if title and not headings and body < SUPPORTED)
+def _unsupported(tfs: Sequence[Counts], is_front: bool) -> float:
+    bare = 0
+    for title, headings, url, body in tfs:
+        bare += bool(title and not headings and body < SUPPORTED and not (is_front and url))
     share = bare / len(tfs)
     square = share * share
     return 1 - (1 - UNSUPPORTED) * (square * square)

@@ -143,7 +143,7 @@ class Scorer:
     ) -> float:
         """Compute the score but for the last factor."""
         found = self.relevance(tfs, lengths, is_front) * self.factors(tuple(map(any, tfs)))[0]
-        return (found * self._rules.other_script if is_foreign else found) * doubt(tfs, lengths, is_obscure)
+        return (found * self._rules.other_script if is_foreign else found) * doubt(tfs, lengths, is_front, is_obscure)
 
     def proximity(self, closeness: float) -> float:
         """Return what closeness multiplies a score by: 1 and more."""
@@ -284,7 +284,7 @@ def explain(query: Query, scored: Scored, statistics: Statistics) -> dict[str, A
         "rewards": sum(rewards),
         "coverage": scorer.factors(tuple(map(any, tfs)))[0],
         "script": rules.other_script if numbers.is_foreign else 1.0,
-        "doubt": doubt(tfs, lengths, numbers.is_obscure),
+        "doubt": doubt(tfs, lengths, numbers.is_front, numbers.is_obscure),
         "proximity": scorer.proximity(numbers.closeness),
         "documents": statistics.documents,
         "length": weighted(lengths),

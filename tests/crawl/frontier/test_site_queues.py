@@ -114,7 +114,7 @@ def test_a_site_that_many_domains_link_to_is_asked_before_others() -> None:
     assert taken(frontier, sites)[:3] == ["http://h3.test/0", "http://h4.test/0", "http://h0.test/0"]
 
 
-def test_a_site_is_said_to_have_few_links_only_after_a_week_of_counting() -> None:
+def test_no_site_is_said_to_have_few_links_before_a_week_of_counting() -> None:
     frontier, sites = new_frontier()
     frontier.hold(Slot(1), 1, [visit(1, page) for page in range(4)], at(0))
 

@@ -125,6 +125,8 @@ def test_a_title_that_the_text_does_not_support_counts_little_where_few_link_to_
         assert first([replace(light, site_links=links), honest], "blue whale") == wanted.url, links
     headed = replace(light, headings=("blue whale",), site_links=0)
     assert first([headed, honest], "blue whale") == headed.url
+    front = replace(light, url="http://blue-whale.example/", site_links=0)
+    assert first([front, honest], "blue whale") == front.url, "its site is called so"
 
 
 def test_words_of_an_address_count_where_it_is_short() -> None:
