@@ -33,7 +33,7 @@ class Text:
     written_at: float = 0.0  # when its author wrote this version, by its own clock
     origin: str = ""  # the archive that it was imported from; "" where it was fetched
     media_type: str = ""  # "" unknown
-    first_day: int = 0  # that its content was known for the first time: 1 is the first of January 1970; 0 unknown
+    first_seen: int = 0  # the day that its content was first known: 1 is the first of January 1970; 0 unknown
     site_links: int = -1  # of how many other domains link to its site, the number of bits; -1: nobody has counted them
 
 

@@ -83,7 +83,7 @@ def links_to(pages: Sequence[WebPage]) -> dict[str, int]:
 
 def seen(page: WebPage, links: Mapping[str, int], day: int) -> Text:
     """Return what the index sees of a page that was first seen that day, where these link to its site."""
-    return replace(page.text, first_day=day, site_links=links.get(domain_of(page.host), 0))
+    return replace(page.text, first_seen=day, site_links=links.get(domain_of(page.host), 0))
 
 
 async def _beside(

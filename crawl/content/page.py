@@ -45,7 +45,7 @@ class Page(msgspec.Struct, frozen=True):
     content_digest: bytes = b""  # SHA-256 of the content, where it is known
     sent: SentRequest | None = None  # the request that brought it, where it is known
     unavailable_at: float = 0.0  # Unix seconds from which on it may not be found; 0.0: never
-    first_day: int = 0  # that its content was known for the first time: 1 is the first of January 1970; 0 unknown
+    first_seen: int = 0  # the day that its content was first known: 1 is the first of January 1970; 0 unknown
     site_links: int = -1  # of how many other domains were found to link to its site, the number of bits; -1 unknown
 
 

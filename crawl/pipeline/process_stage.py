@@ -199,8 +199,8 @@ class ProcessStage:
             outcome, is_news = outcome_of_reading(visit, task.visit, parsed.fingerprint, now, self.revisits)
             delivery.outcome = replace(outcome, reason=NEEDS_SCRIPT) if parsed.needs_script else outcome
             if is_news:
-                page, first_day = page_of(fetched, parsed, now, directives), outcome.history.first_day
-                delivery.page = replace(page, first_day=first_day, site_links=task.site_links)
+                page, first_seen = page_of(fetched, parsed, now, directives), outcome.history.first_seen
+                delivery.page = replace(page, first_seen=first_seen, site_links=task.site_links)
         if not directives.nofollow:
             self._follow(task, parsed, fetched, delivery)
 

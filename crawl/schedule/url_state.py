@@ -41,15 +41,15 @@ class History(msgspec.Struct, frozen=True, array_like=True):
     unchanged_s: Seconds = 0  # total of the intervals before visits that found it the same
     fingerprint: Annotated[bytes, msgspec.Meta(max_length=64)] = b""  # of the stored text: crawl/content/fingerprint.py
     # The day that the content was known for the first time: 1 is the first of January 1970.
-    first_day: Annotated[int, msgspec.Meta(ge=0, lt=1 << 16)] = 0
+    first_seen: Annotated[int, msgspec.Meta(ge=0, lt=1 << 16)] = 0
 
 
 def seen(history: History, now: float, *, changed: bool) -> History:
     """Return the history after one more visit; the first one tells nothing about changes."""
     was_at, at = history.seen_at, int(now)
     if not was_at or at <= was_at:
-        first_day = history.first_day or min(at // DAY_S + 1, LAST_DAY)
-        return msgspec.structs.replace(history, seen_at=max(at, was_at), first_day=first_day)
+        first_seen = history.first_seen or min(at // DAY_S + 1, LAST_DAY)
+        return msgspec.structs.replace(history, seen_at=max(at, was_at), first_seen=first_seen)
     changes, changed_s, unchanged_s = history.changes, history.changed_s, history.unchanged_s
     if changed:
         changes, changed_s = changes + 1, changed_s + at - was_at

@@ -93,7 +93,7 @@ def wrong_marks(hit: HitRow, text: Text) -> str | None:
 
 
 def _unlike(hit: HitRow, text: Text, digest: bytes, host: bytes, signature: bytes) -> str | None:
-    if hit.first_day != text.first_day:
+    if hit.first_seen != text.first_seen:
         return "another first day than the signed document's"
     if hit.key != text.key or hit.digest != digest:
         return "another key or digest than the signed document's"

@@ -158,7 +158,7 @@ def _with_original(hit: OracleHit, scores: Mapping[DocumentId, Scored]) -> Oracl
     """Show the copy that was seen first in the place of the best one, where it is one of the first hits."""
     every = hit.text, *hit.similar
     known = [each for each in every if each is hit.text or each.id in scores]
-    shown = min(known, key=lambda each: seen_on(each.first_day))
+    shown = min(known, key=lambda each: seen_on(each.first_seen))
     scored = hit.scored if shown is hit.text else scores[shown.id]
     return OracleHit(shown, scored, tuple(each for each in every if each is not shown))
 

@@ -49,7 +49,7 @@ class PickedHit:
     def add(self, found: MergedHit, may_stand: bool) -> None:
         """Fold a copy under this result. `may_stand`: it is shown where it was seen first."""
         self.similar.append(found)
-        if may_stand and seen_on(found.hit.first_day) < seen_on(self.original.hit.first_day):
+        if may_stand and seen_on(found.hit.first_seen) < seen_on(self.original.hit.first_seen):
             self.original = found
         self.elsewhere += found.hit.host != self.found.hit.host
 
@@ -85,9 +85,9 @@ def first_hits(order: Iterable[HitRow], is_crowded: bool) -> Iterator[bytes]:
             yield hit.id
 
 
-def seen_on(first_day: int) -> int:
-    """Return a first day as it is compared: one that is unknown comes after all others."""
-    return first_day or 1 << 16
+def seen_on(first_seen: int) -> int:
+    """Return the day as it is compared: one that is unknown comes after all others."""
+    return first_seen or 1 << 16
 
 
 class _Picker:

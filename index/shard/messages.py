@@ -152,7 +152,7 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     `is_front`: whether it is the host's front page.
     `is_foreign`: whether its language has no Latin letters, and the question no others.
     `is_obscure`: whether few other sites link to its site.
-    `first_day`: the day that it was first seen, 0 unknown."""
+    `first_seen`: the day that its content was first known, 0 unknown."""
 
     id: Id
     key: Id
@@ -168,7 +168,7 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     is_front: bool = False
     is_foreign: bool = False
     is_obscure: bool = False
-    first_day: Annotated[int, Meta(ge=0, lt=1 << 16)] = 0
+    first_seen: Annotated[int, Meta(ge=0, lt=1 << 16)] = 0
 
     @property
     def numbers(self) -> ScoreInputs:

@@ -128,7 +128,7 @@ class TopHits:
         numbers = score, tfs, forward.lengths, close
         day = forward.day if self._query.is_by_date else 0
         marks = forward.host, forward.signature, day
-        return HitRow(row.id, row.key, row.version, forward.digest, *numbers, *marks, *traits, forward.first_day)
+        return HitRow(row.id, row.key, row.version, forward.digest, *numbers, *marks, *traits, forward.first_seen)
 
 
 class _Needles(NamedTuple):

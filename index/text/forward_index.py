@@ -97,7 +97,7 @@ class ForwardRecord(NamedTuple):
     is_front: bool  # whether it is its host's front page
     scripts: int  # of its language, see `writing`; 0 unknown
     day: int  # that it is dated, see `tags.day_of`; 0 unknown
-    first_day: int  # that it was first seen, counted alike
+    first_seen: int  # the day that it was first seen, counted alike
     site_links: int  # see `Text.site_links`
     lengths: Counts
     many: int  # terms that stand more than once
@@ -149,11 +149,11 @@ def encode_forward(text: Text, fields: FieldTerms) -> bytes:
 def decode_forward(record: bytes) -> ForwardRecord:
     """Return the reader of a record that `encode_forward` made."""
     digest, host, signature, *traits, title, headings, url, body, many, count, size = _HEAD.unpack_from(record)
-    stem_class, is_front, scripts, day, first_day, links = traits
+    stem_class, is_front, scripts, day, first_seen, links = traits
     signed, begin = signature if signature != _UNSIGNED else b"", _HEAD.size + count
     table, rows = _TABLES.decompress(record[begin : begin + size]), _ROWS.decompress(record[begin + size :])
     lengths, low = (title, headings, url, body), record[_HEAD.size : begin]
-    marks = stem_class, is_front, scripts, day, first_day, links
+    marks = stem_class, is_front, scripts, day, first_seen, links
     return ForwardRecord(digest, host, signed, *marks, lengths, many, low, table, rows)
 
 
@@ -250,7 +250,7 @@ def _marks_of(text: Text) -> tuple[bytes, bytes, bytes, int, bool, int, int, int
     """The facts that a record holds of its document beside terms."""
     marks = content_digest(text), digest_of_host(host_of(text.url)), signature_of(text)
     traits = class_of(text.language), bool(front_name(text.url)), scripts_of_language(text.language)
-    return *marks, *traits, day_of(text), text.first_day, text.site_links
+    return *marks, *traits, day_of(text), text.first_seen, text.site_links
 
 
 def _distances(row: NDArray[np.uint16], run: int) -> NDArray[np.uint16]:

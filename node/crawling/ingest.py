@@ -143,6 +143,6 @@ def document_of(page: Page, origin: str = "") -> Document:
         noarchive=page.noarchive,
         origin=origin,
         request=RequestNote(*astuple(page.sent)) if page.sent else None,
-        first_day=page.first_day,
+        first_seen=page.first_seen,
         site_links=page.site_links,
     )

@@ -184,6 +184,6 @@ def text_of_document(record: Record, document: Document) -> Text:
         written_at=record.version.at_ms / 1000,
         origin=document.origin,
         media_type=document.media_type,
-        first_day=document.first_day,
+        first_seen=document.first_seen,
         site_links=document.site_links,
     )

@@ -63,7 +63,7 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
     noarchive: bool = False  # its author lets nobody show a copy
     origin: str = ""  # of an import: the archive that it was taken from, and the record in it
     request: RequestNote | None = None  # None unknown: of another node, or not to be told so
-    first_day: int = 0  # that its content was known for the first time: 1 is the first of January 1970; 0 unknown
+    first_seen: int = 0  # the day that its content was first known: 1 is the first of January 1970; 0 unknown
     site_links: int = -1  # of how many other domains were found to link to its site, the number of bits; -1 unknown
 
 
@@ -89,8 +89,8 @@ def document_flaw(document: Document, written_at: float, *, has_content: bool) -
         latest = written_at + (WRITTEN_WITHIN_S if name == "fetched_at" else SAID_AHEAD_S)
         if not isfinite(at) or at > latest:
             return f"{name} is {at}"
-    if not 0 <= document.first_day <= (written_at + WRITTEN_WITHIN_S) // DAY_S + 1:
-        return f"first_day is {document.first_day}"
+    if not 0 <= document.first_seen <= (written_at + WRITTEN_WITHIN_S) // DAY_S + 1:
+        return f"first_seen is {document.first_seen}"
     if document.gone and (has_content or document.text or document.boilerplate):
         return "a page that is gone has neither content nor text"
     if not (0 <= document.status <= 999 and document.max_snippet >= -1 and -1 <= document.site_links <= MAX_SITE_LINKS):

@@ -73,7 +73,7 @@ def text(rng: random.Random, url: str, *, version: int = 0) -> Text:
         boilerplate=words(12) if rng.random() < 0.5 else "",
         published_at=1.7e9 + 86400.0 * (version * 7 + len(url) * 5 % 150),  # from November 2023
         signature=signature(body),
-        first_day=len(body) % 7,
+        first_seen=len(body) % 7,
         site_links=len(url) % 4 - 1,
     )
 
