@@ -125,7 +125,7 @@ class SearchOracle:
                         pages.append(likeness(forward))
                         shown[host_of(text.url)] += 1
                 rest = left
-        first = _first(found, is_crowded)
+        first = _first(found) if is_crowded else {}
         return tuple(_with_original(hit, first) for hit in hits)
 
     def _first_near(
@@ -144,12 +144,12 @@ class SearchOracle:
         return elsewhere < MAX_ELSEWHERE and say_the_same(hit.text, text, self._sign)
 
 
-def _first(found: Sequence[_Found], is_crowded: bool) -> dict[DocumentId, Scored]:
-    """The scores of the first ten hits, at most three of a host where more are too many."""
+def _first(found: Sequence[_Found]) -> dict[DocumentId, Scored]:
+    """The scores of the first ten hits, at most three of a host."""
     out: list[_Found] = []
     for scored, text, forward in found:
         others = sum(host_of(other.url) == host_of(text.url) for _, other, _ in out)
-        if others < OF_ONE_HOST or not is_crowded:
+        if others < OF_ONE_HOST:
             out.append((scored, text, forward))
     return {text.id: scored for scored, text, _ in out[:TEN]}
 

@@ -5,7 +5,8 @@ Else it is shown, unless three of the ten are of its host already. Then it is pa
 it. Where nothing else follows, the best hits that were passed over fill the ten.
 
 A copy that was seen on an earlier day than the page above it is shown in its place: so whoever copies a page gains
-nothing. This holds of the first ten hits of the order, at most three of a host, which every answer has.
+nothing. This holds of the first ten hits of the order, at most three of a host, which every answer has, and not where
+a site was asked for or dates decide.
 
 Peers give only the best hits of a host. `SiteHits` bounds from where on others may be missing, and how many.
 """
@@ -13,6 +14,7 @@ Peers give only the best hits of a host. `SiteHits` bounds from where on others 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
 from index.results.near_copies import NearIndex
@@ -63,7 +65,7 @@ def pick(
     whether nothing follows the order; where something may, results that depend on it are left out.
     """
     rest = list(order)
-    picker = _Picker(are_alike, frozenset(first_hits([found.hit for found in rest], is_crowded)))
+    picker = _Picker(are_alike, frozenset(islice(_first_hits(rest), TEN) if is_crowded else ()))
     limits = (OF_ONE_HOST, TEN) if is_crowded and is_whole else (OF_ONE_HOST,) if is_crowded else (TEN,)
     while rest and len(picker.picked) < enough:
         room = min(TEN, enough - len(picker.picked))
@@ -75,14 +77,13 @@ def pick(
     return picker.picked
 
 
-def first_hits(order: Iterable[HitRow], is_crowded: bool) -> Iterator[bytes]:
-    """Yield the ids of the first ten hits, where many of one host are too many at most three of each."""
-    of_host, room = Counter[bytes](), TEN
-    for hit in order:
-        of_host[hit.host] += 1
-        if room and (of_host[hit.host] <= OF_ONE_HOST or not is_crowded):
-            room -= 1
-            yield hit.id
+def _first_hits(order: Sequence[MergedHit]) -> Iterator[bytes]:
+    """Yield the ids of the first three hits of each host, down the order."""
+    of_host = Counter[bytes]()
+    for found in order:
+        of_host[found.hit.host] += 1
+        if of_host[found.hit.host] <= OF_ONE_HOST:
+            yield found.hit.id
 
 
 def seen_on(first_seen: int) -> int:
