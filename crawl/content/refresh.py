@@ -9,6 +9,7 @@ import re
 MOVES_WITHIN_S = 1  # as by a redirect; a longer one is read first, so it is a link
 _SPACE = "\t\n\f\r "
 _DELAY = re.compile(rf"[{_SPACE}]*(?:(\d+)[\d.]*|\.[\d.]*)(?:[{_SPACE}]*[;,]|(?=[{_SPACE}]|$))[{_SPACE}]*", re.ASCII)
+SCRIPT_BEGIN = 200  # characters of a script's tag and of what stands before its first word
 _SCRIPT_MOVE = re.compile(
     r"<script\b[^>]*>\s*(?:(?:window|document|self|top|parent)\.)*location"
     r"(?:(?:\.href)?\s*=\s*|\.(?:replace|assign)\s*\(\s*)([\"'])([^\"'\s<>]+)\1\s*\)?\s*;?\s*</script",
@@ -35,10 +36,15 @@ def parse_refresh(content: str) -> tuple[int, str] | None:
 
 def script_move(source: str) -> str:
     """Return the reference to where a script without a condition moves readers at once, "" where none does."""
-    found = _SCRIPT_MOVE.search(source) if "location" in source else None
-    if found is None or source.rfind("<!--", 0, found.start()) > source.rfind("-->", 0, found.start()):
-        return ""
-    return found[2]
+    at = source.find("location")
+    while at >= 0:
+        start = source.rfind("<", max(0, at - SCRIPT_BEGIN), at)
+        found = _SCRIPT_MOVE.match(source, start) if start >= 0 else None
+        if found and source.rfind("<!--", 0, start) <= source.rfind("-->", 0, start):
+            return found[2]
+        at = source.find("-->", start) if found else at  # a script in a comment: what follows that is looked at
+        at = source.find("location", at + 1) if at >= 0 else -1
+    return ""
 
 
 def _seconds(delay: re.Match[str]) -> int:

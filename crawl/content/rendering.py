@@ -58,7 +58,7 @@ def telling_attributes(source: bytes, *, has_buttons: bool) -> list[str]:
     if b"isplay" in source and "style" not in found:
         ends = [source[max(0, at - _STYLE_BYTES) : at].lower() for at in places(source, b"isplay")]
         found += ["style"] if any(b"style=" in each for each in ends) else []
-    if "style" not in found and (_FAR_AWAY in source or _NO_SIZE.search(source)):
+    if "style" not in found and (_FAR_AWAY in source or (b"ont-size" in source and _NO_SIZE.search(source))):
         found.append("style")
     return found
 

@@ -31,11 +31,12 @@ def is_obscure(site_links: int) -> bool:
 def doubt(tfs: Sequence[Counts], lengths: Counts, is_front: bool, is_obscure: bool) -> float:
     """Return the factor of a page for a query. `tfs`: occurrences of each leaf by field; `is_front`: whether it is
     its host's front page; `is_obscure`: whether few other sites link to its site."""
-    begin, said = OBSCURE_FROM if is_obscure else STUFFED_FROM, 0
+    if is_obscure:
+        return _stuffed(tfs, lengths[BODY], OBSCURE_FROM) * (_unsupported(tfs, is_front) if tfs else 1.0)
     for counts in tfs:
-        said += counts[BODY]
-    stuffed = 1.0 if said <= begin * max(lengths[BODY], LEAST_TERMS) else _stuffed(tfs, lengths[BODY], begin)
-    return stuffed * _unsupported(tfs, is_front) if is_obscure and tfs else stuffed
+        if counts[BODY] > FREE:
+            return _stuffed(tfs, lengths[BODY], STUFFED_FROM)
+    return 1.0  # as of most
 
 
 def _stuffed(tfs: Sequence[Counts], length: int, begin: float) -> float:
