@@ -48,11 +48,9 @@ class PickedHit:
         """Tell whether one copy more may be folded under this result."""
         return hit.host == self.found.hit.host or self.elsewhere < MAX_ELSEWHERE
 
-    def add(self, found: MergedHit, may_stand: bool) -> None:
-        """Fold a copy under this result. `may_stand`: it is shown where it was seen first."""
+    def add(self, found: MergedHit) -> None:
+        """Fold a copy under this result."""
         self.similar.append(found)
-        if may_stand and seen_on(found.hit.first_seen) < seen_on(self.original.hit.first_seen):
-            self.original = found
         self.elsewhere += found.hit.host != self.found.hit.host
 
 
@@ -65,7 +63,7 @@ def pick(
     whether nothing follows the order; where something may, results that depend on it are left out.
     """
     rest = list(order)
-    picker = _Picker(are_alike, frozenset(islice(_first_hits(rest), TEN) if is_crowded else ()))
+    picker = _Picker(are_alike, rest if is_crowded else ())
     limits = (OF_ONE_HOST, TEN) if is_crowded and is_whole else (OF_ONE_HOST,) if is_crowded else (TEN,)
     while rest and len(picker.picked) < enough:
         room = min(TEN, enough - len(picker.picked))
@@ -77,13 +75,13 @@ def pick(
     return picker.picked
 
 
-def _first_hits(order: Sequence[MergedHit]) -> Iterator[bytes]:
-    """Yield the ids of the first three hits of each host, down the order."""
+def _first_hits(order: Sequence[MergedHit]) -> Iterator[MergedHit]:
+    """Yield the first three hits of each host, down the order."""
     of_host = Counter[bytes]()
     for found in order:
         of_host[found.hit.host] += 1
         if of_host[found.hit.host] <= OF_ONE_HOST:
-            yield found.hit.id
+            yield found
 
 
 def seen_on(first_seen: int) -> int:
@@ -94,9 +92,9 @@ def seen_on(first_seen: int) -> int:
 class _Picker:
     """Results so far."""
 
-    def __init__(self, are_alike: AreAlike, first: frozenset[bytes]) -> None:
-        """`first`: the ids of the hits of which the one that was seen first is shown."""
-        self._are_alike, self._first = are_alike, first
+    def __init__(self, are_alike: AreAlike, order: Sequence[MergedHit]) -> None:
+        """`order`: the hits of whose first ones the one that was seen first is shown."""
+        self._are_alike, self._order = are_alike, order
         self._shown = NearIndex()
         self.picked: list[PickedHit] = []
 
@@ -105,7 +103,10 @@ class _Picker:
         near = (self.picked[place] for place in self._shown.near(found.hit))
         first = next((e for e in near if e.takes(found.hit) and self._are_alike(e.found.hit, found.hit)), None)
         if first is not None:
-            first.add(found, found.hit.id in self._first)
+            first.add(found)
+            is_earlier = seen_on(found.hit.first_seen) < seen_on(first.original.hit.first_seen)
+            if is_earlier and found in islice(_first_hits(self._order), TEN):
+                first.original = found
         return first is not None
 
     def pick_ten(self, rest: list[MergedHit], room: int, limits: Sequence[int]) -> tuple[list[MergedHit], bool]:
