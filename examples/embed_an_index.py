@@ -38,7 +38,7 @@ def text_of(file: Path) -> Text:
 def search(files: IndexFiles, question: str, k: int = 10) -> list[HitRow]:
     """Return the best k documents, best first."""
     query = parse_query(question, "", "")
-    counted = count(files, query, WHOLE, SLOT_BITS)
+    counted = count(files, query.leaves, WHOLE, SLOT_BITS)
     statistics = Statistics(counted.documents[0], counted.lengths[0], tuple(df[0] for df in counted.df))
     return list(ShardSearch(files, query, statistics, WHOLE, SLOT_BITS, 1024).answer(k).hits)
 

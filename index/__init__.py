@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from index.asking.agreement import YOUNG_S, Reason, is_remnant, owners_digest
     from index.asking.query_trace import Tracer, untraced
     from index.asking.searcher import CountedDocuments, RunningSearch, Searcher
-    from index.change_feed import DocumentChange, Text
+    from index.change_feed import DocumentChange, Image, Text
     from index.config import IndexConfig
     from index.errors import QueryError
     from index.query.collection_statistics import SlotTotals
     from index.query.filters import FILTERS
+    from index.query.image_query import image_query
     from index.query.search_request import SearchRequest
     from index.query.search_rules import NEWEST_RULES, unknown_rules
     from index.results.oracle import SearchOracle
@@ -39,11 +40,12 @@ else:
             "index.asking.agreement": "YOUNG_S Reason is_remnant owners_digest",
             "index.asking.query_trace": "Tracer untraced",
             "index.asking.searcher": "CountedDocuments RunningSearch Searcher",
-            "index.change_feed": "DocumentChange Text",
+            "index.change_feed": "DocumentChange Image Text",
             "index.config": "IndexConfig",
             "index.errors": "QueryError",
             "index.query.collection_statistics": "SlotTotals",
             "index.query.filters": "FILTERS",
+            "index.query.image_query": "image_query",
             "index.query.search_request": "SearchRequest",
             "index.query.search_rules": "NEWEST_RULES unknown_rules",
             "index.results.oracle": "SearchOracle",
@@ -57,6 +59,7 @@ else:
 
 __all__ = [
     "FILTERS", "LEAF_STATE", "NEWEST_RULES", "YOUNG_S", "Agree", "Agreement", "CountedDocuments", "DocumentChange",
-    "IndexConfig", "LocalIndex", "QueryError", "Reason", "RunningSearch", "SearchOracle", "SearchRequest", "Searcher",
-    "SlotTotals", "Text", "Tracer", "is_remnant", "owners_digest", "shown_text", "unknown_rules", "untraced",
+    "Image", "IndexConfig", "LocalIndex", "QueryError", "Reason", "RunningSearch", "SearchOracle", "SearchRequest",
+    "Searcher", "SlotTotals", "Text", "Tracer", "image_query", "is_remnant", "owners_digest", "shown_text",
+    "unknown_rules", "untraced",
 ]  # fmt: skip

@@ -5,9 +5,25 @@ Pure: values and a protocol; `node/crawling/store_change_feed.py` adapts the sto
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from dht import DocumentId, Key
+
+
+class Image(NamedTuple):
+    """An image of a page, by its words."""
+
+    url: str
+    text: str  # its own: `alt` and `title`
+    caption: str
+    heading: str  # above it
+    width: int = 0  # pixels, as the page declares them; 0 unknown
+    height: int = 0
+
+    @property
+    def words(self) -> tuple[str, str, str]:
+        """Return the texts by which it is found."""
+        return self.text, self.caption, self.heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +49,7 @@ class Text:
     written_at: float = 0.0  # when its author wrote this version, by its own clock
     origin: str = ""  # the archive that it was imported from; "" where it was fetched
     media_type: str = ""  # "" unknown
+    images: tuple[Image, ...] = ()
     first_seen: int = 0  # the day that its content was first known: 1 is the first of January 1970; 0 unknown
     site_links: int = -1  # of how many other domains link to its site, the number of bits; -1: nobody has counted them
 

@@ -20,7 +20,7 @@ from dht import document_id, placement_key, slot_of
 from index import Text
 from index.engine.matcher import matches
 from index.query.collection_statistics import Statistics, add
-from index.query.leaf import Leaf, Phrase, forms_of
+from index.query.leaf import Leaf, Phrase, Synonyms, forms_of
 from index.query.parser import Query, parse_query
 from index.query.scoring import K1, B, average_length, leaf_weights, score, weighted
 from index.text.field_terms import analyse
@@ -90,6 +90,8 @@ def _strength(entry: tuple[str, float]) -> tuple[float, str]:
 
 def _impact(leaf: Leaf, table: dict[str, float]) -> float:
     """A leaf's greatest impact in a cell; that of a phrase is the least of its words'."""
+    if isinstance(leaf, Synonyms):
+        return max(_impact(way, table) for way in leaf.ways)
     if isinstance(leaf, Phrase):
         return min(_impact(word, table) for word in leaf.words)
     return max((table.get(term, 0.0) for form in forms_of(leaf) for term in form.terms), default=0.0)

@@ -6,6 +6,7 @@ around it: pages of tables and lists have a paragraph as introduction. Source: M
 their paragraphs. Elements are nodes of an engine, which `Reach` reads.
 """
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -19,16 +20,12 @@ from crawl.content.raw_html import (
     OPEN,
     PARAGRAPHS,
     PARAGRAPHS_END,
+    names_in,
 )
 
 ARTICLE_BODY = "articleBody"
-SIGNS = (
-    "<article",
-    ARTICLE_BODY,
-    "og:title",
-    "ld+json",
-    "comments",
-)  # pages without them are hardly ever among teasers
+_SIGNS = tuple(sign.encode() for sign in ("comments", "<article", ARTICLE_BODY, "og:title", "ld+json"))
+_COMMENTS = re.compile(rb"[\"'=#/_-]comments|comments[\"'_-]")  # as a name; the word says nothing
 FEWEST_CHARS = 200  # without spaces; less is no article: a headline, a notice
 PARAGRAPH_CHARS = 40
 _LOOK_CHARS = 20_000  # of an element, to see that it is long
@@ -48,6 +45,12 @@ class Reach(Generic[Node]):
     parents: Callable[[Node], Iterable[Node]]  # the innermost first
     tag: Callable[[Node], str]
     key: Callable[[Node], Hashable]
+
+
+def has_signs(source: bytes) -> bool:
+    """Tell whether a page has signs of news or a blog: pages without them are hardly ever among teasers."""
+    found = names_in(source, _SIGNS)
+    return found > 1 or (found == 1 and _COMMENTS.search(source) is not None)
 
 
 def is_long(text: str) -> bool:
@@ -98,6 +101,8 @@ def paragraphs_element(paragraphs: Iterable[tuple[Node, int]], reach: Reach[Node
 
 def settle_article(marked: str) -> str:
     """Make boilerplate of all that stands around the article, and take its marks out."""
+    if ARTICLE not in marked and PARAGRAPHS not in marked:
+        return marked
     for begin, end, around in ((PARAGRAPHS, PARAGRAPHS_END, AROUND), (ARTICLE, ARTICLE_END, None)):
         if begin not in marked:
             continue

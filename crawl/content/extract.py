@@ -16,16 +16,17 @@ from crawl.content.decode import decode_text
 from crawl.content.extract_lexbor import read_lexbor
 from crawl.content.extract_pdf import FEW_PAGES, MAX_PAGES, read_pdf
 from crawl.content.fingerprint import fingerprint, signature
+from crawl.content.images import settle_images
 from crawl.content.language import guess_language
-from crawl.content.link_header import feeds_of
 from crawl.content.linked_data import linked_dates
 from crawl.content.page import Link, ParseResult, ParseTask
+from crawl.content.printed_date import date_by_title, printed_dates
 from crawl.content.raw_html import BREAK, MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, RawHtml
-from crawl.content.refresh import MOVES_WITHIN_S, parse_refresh, script_move
 from crawl.content.rendering import join_hyphens
 from crawl.content.robots_directives import is_unendorsed, meta_directives
-from crawl.content.scripts import needs_script
+from crawl.content.scripts import needs_script, script_move
 from crawl.content.xhtml import XHTML_TYPE, html_of
+from crawl.fetch.link_header import MOVES_WITHIN_S, feeds_of, parse_refresh
 from crawl.fetch.response import HTML_TYPES, PDF_TYPE
 from dht import site_of
 
@@ -79,6 +80,10 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str, source: str) -> Par
     title = _title(reading)
     base = (find_url(reading.base, task.url) if reading.base else None) or task.url
     published_at, modified_at = find_dates((*linked_dates(reading.linked_data), *reading.metas, *reading.times))
+    if not published_at and not modified_at and not (published_at := date_of_path(task.url)):
+        printed = printed_dates(texts.main)
+        published_at, modified_at = printed if any(printed) else printed_dates(texts.boilerplate)
+        published_at = published_at or date_by_title(reading.text, reading.headings, title)
     canonical = find_url(reading.canonical, base) if reading.canonical else None
     has_text = bool(texts.main or texts.boilerplate) and not reading.shows_all
     moved_to = _refresh(reading, base, task.url, has_text=has_text) if reading.refreshes else ""
@@ -96,12 +101,13 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str, source: str) -> Par
         fingerprint=fingerprint(title, f"{texts.main}\n{texts.boilerplate}", texts.steady),
         signature=signature(texts.main),
         description=_description(reading.metas),
-        published_at=published_at or (0.0 if modified_at else date_of_path(task.url)),
+        published_at=published_at,
         modified_at=modified_at,
         canonical=canonical if canonical and canonical != task.url else "",
         feeds=feeds_of(reading.alternates, base),
         moved_to=moved_to,
         needs_script=needs_script(source, len(texts.main) + len(texts.boilerplate)),
+        images=settle_images(reading.images, base) if reading.images else (),
     )
 
 

@@ -4,13 +4,13 @@ Pure: text in, values out. Blocks become lines, so that words do not run togethe
 does not cut words apart. Scripts, styles and hidden templates are dropped.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain, islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from crawl.content.article_lexbor import mark_article
-from crawl.content.dates import Placed, place_of, time_name, times_of_head
+from crawl.content.article_lexbor import IMAGE_REACH, mark_article, parents_of, read_times
+from crawl.content.images import find_images
 from crawl.content.linked_data import is_linked_data
 from crawl.content.raw_html import (
     BOILERPLATE,
@@ -24,7 +24,6 @@ from crawl.content.raw_html import (
     MAX_METAS,
     MAX_REFRESHES,
     MAX_SCRIPTS,
-    MAX_TIMES,
     OPEN,
     OPENLY,
     SECRET,
@@ -49,9 +48,10 @@ from crawl.content.rendering import (
     telling_attributes,
 )
 
-_KIND_OF: dict[str, str] = {  # what the elements of a page are read for; all others are "inline"
+_KIND_OF: dict[
+    str, str
+] = {  # what the elements of a page are read for; all others are "inline", and marks headings or images
     **dict.fromkeys(BLOCKS, "block"),
-    **dict.fromkeys(HEADINGS, "heading"),
     **dict.fromkeys(BOILERPLATE, "boilerplate"),
     **dict.fromkeys(HIDDEN, "hidden"),
     **dict.fromkeys(BOXES, "box"),
@@ -64,10 +64,12 @@ _KIND_OF: dict[str, str] = {  # what the elements of a page are read for; all ot
     "svg": "svg",
     "link": "named",
     "head": "block",
+    **dict.fromkeys((*HEADINGS, "img"), "mark"),
 }
 _KINDS = ("inline", *dict.fromkeys(_KIND_OF.values()))
 _new_element = LexborHTMLParser("").create_node
 _NUMBER_OF_ID = {_new_element(tag).tag_id: _KINDS.index(kind) for tag, kind in _KIND_OF.items()}  # by lexbor's numbers
+_IMAGE = _new_element("img").tag_id
 _INLINE = ("inline", "box", "base", "meta", "time", "named", "math")  # kinds that end no line of text
 _LINK, _BREAK = LINK.encode(), BREAK.encode()
 _OPEN, _CLOSE = (BREAK + OPEN).encode(), (BREAK + CLOSE).encode()
@@ -75,7 +77,7 @@ _WITHOUT_EVENTS = 1  # lexbor: no mutation callbacks
 _BLANK = f" \t\n\f\r{BREAK}"
 _HYPHENS = ("-\n", "\u2010\n", "\u00ad\n")
 _MAX_NAMED = 100  # elements in a link
-_SOURCES, _HEADINGS = ",".join(FORMULA_SOURCES), ",".join(HEADINGS)
+_SOURCES = ",".join(FORMULA_SOURCES)
 _MAX_DEPTH = 8  # of shadow roots within shadow roots
 
 Kinds = dict[str, list[LexborNode]]
@@ -101,17 +103,27 @@ def read_lexbor(html: str | bytes, max_links: int, *, shows_all: bool = False) -
     _read_metas(reading, kinds["meta"])
     _read_head(reading, kinds)
     if kinds["time"]:
-        reading.times = _times(tree.root)
+        reading.times = read_times(tree.root)
+    if kinds["image"]:
+        reading.images = find_images(kinds["mark"], IMAGE_REACH)
     source = html if isinstance(html, bytes) else html.encode("utf-8", "replace")
     has_more = _take_out(tree, kinds, source, shows_all=shows_all)
-    in_pieces = _read_links(reading, kinds["link"], 2 * max_links)
+    _read_body(reading, tree, kinds, source, 2 * max_links)
+    if has_more and not has_words(reading.text):
+        return read_lexbor(html, max_links, shows_all=True)
+    return reading
+
+
+def _read_body(reading: RawHtml, tree: LexborHTMLParser, kinds: Kinds, source: bytes, most_links: int) -> None:
+    """Read links, headings and text of what is shown. It flattens the tree."""
+    in_pieces, wrapped = _read_links(reading, kinds["link"], most_links)
     mark_article(tree, source)
     _flatten(kinds)
     for number, node in in_pieces:
         node.merge_text_nodes()
         href, _, rel = reading.links[number]
         reading.links[number] = href, _line(node)[: 2 * MAX_ANCHOR_CHARS], rel
-    for node in kinds["link"]:
+    for node in wrapped:
         node.unwrap(delete_empty=True)
     tree.merge_text_nodes()
     for node in kinds["pre"]:
@@ -120,9 +132,6 @@ def read_lexbor(html: str | bytes, max_links: int, *, shows_all: bool = False) -
     if not reading.title.strip():
         reading.first_heading = next((_line(node) for node in kinds["heading"] if node.tag == "h1"), "")
     reading.text = tree.body.text(separator=BREAK, skip_empty=True) if tree.body is not None else ""
-    if has_more and not has_words(reading.text):
-        return read_lexbor(html, max_links, shows_all=True)
-    return reading
 
 
 def _sorted(root: LexborNode) -> Kinds:
@@ -130,7 +139,10 @@ def _sorted(root: LexborNode) -> Kinds:
     adders, number_of = [each.append for each in lists], _NUMBER_OF_ID.get
     for node in root.traverse():
         adders[number_of(node.tag_id, 0)](node)
-    return dict(zip(_KINDS, lists, strict=True))
+    kinds = dict(zip(_KINDS, lists, strict=True))
+    kinds["image"] = [node for node in kinds["mark"] if node.tag_id == _IMAGE]
+    kinds["heading"] = [node for node in kinds["mark"] if node.tag_id != _IMAGE]
+    return kinds
 
 
 def _open_shadow_roots(node: LexborNode, depth: int = 0) -> None:
@@ -161,15 +173,18 @@ def _take_out(tree: LexborHTMLParser, kinds: Kinds, source: bytes, *, shows_all:
     names = telling_attributes(source, has_buttons=bool(kinds["box"]))
     told = tree.css(",".join(f"[{name}]" for name in names)) if names else []
     _read_drawings(kinds)
-    hidden = []
+    hidden: list[LexborNode] = []
     if not shows_all:
         unseen = (each for each in chain(told, kinds["dialog"]) if is_hidden(each.tag or "", each.attributes))
-        hidden = _outermost(chain(kinds["noscript"], unseen))
-        _conceal(hidden, kinds)
+        hidden, inside = _outermost(chain(kinds["noscript"], unseen))
+        kinds["heading"] = [each for each in kinds["heading"] if not inside or each.mem_id not in inside]
+        for node in hidden:
+            node.merge_text_nodes()  # its links stay, each with its text
     sources = (source for node in kinds["math"] for source in node.css(_SOURCES))
     for node in chain(kinds["script"], kinds["hidden"], kinds["template"], hidden, sources):
         node.decompose(recursive=False)  # taken out, not freed: nodes inside it may be in the lists, too
-    for node in _outermost(each for each in told if "data-nosnippet" in each.attributes and each.tag in SNIPPETLESS):
+    secret, _ = _outermost(each for each in told if "data-nosnippet" in each.attributes and each.tag in SNIPPETLESS)
+    for node in secret:
         _keep_secret(node)
     for node in told:
         if ends_line(node.attributes):
@@ -188,28 +203,21 @@ def _flatten(kinds: Kinds) -> None:
     for node in kinds["box"]:
         node.insert_before(" ")
         node.insert_after(" ")
-    for node in chain(kinds["frame"], kinds["replaced"], kinds["svg"]):
+    for node in chain(kinds["frame"], kinds["image"], kinds["replaced"], kinds["svg"]):
         node.replace_with(" ")
     for node in chain.from_iterable(map(kinds.__getitem__, _INLINE)):
         node.unwrap(delete_empty=True)
 
 
-def _outermost(nodes: Iterable[LexborNode]) -> list[LexborNode]:
-    """Return those nodes that stand in none before them: of a nest of 20,000 each is looked through once."""
+def _outermost(nodes: Iterable[LexborNode]) -> tuple[list[LexborNode], set[int]]:
+    """Return those nodes that stand in none before them, and the numbers of all in them: of a nest of 20,000 each is
+    looked through once."""
     found, inside = list[LexborNode](), set[int]()
     for node in nodes:
         if node.mem_id not in inside:
             found.append(node)
             inside.update(each.mem_id for each in node.traverse())
-    return found
-
-
-def _conceal(hidden: list[LexborNode], kinds: Kinds) -> None:
-    """Forget the headings of what nobody sees; its links stay, each with its text."""
-    concealed = {heading.mem_id for node in hidden for heading in node.css(_HEADINGS)}
-    kinds["heading"] = [each for each in kinds["heading"] if each.mem_id not in concealed]
-    for node in hidden:
-        node.merge_text_nodes()
+    return found, inside
 
 
 def _keep_secret(node: LexborNode) -> None:
@@ -220,17 +228,21 @@ def _keep_secret(node: LexborNode) -> None:
             text.replace_with(f"{SECRET}{words}{OPENLY}")
 
 
-def _read_links(reading: RawHtml, nodes: list[LexborNode], most: int) -> list[tuple[int, LexborNode]]:
-    """Read at most so many links, each its reference, text and relations, and mark those that have a text. Return those
-    whose text is in pieces, with their numbers."""
+def _read_links(
+    reading: RawHtml, nodes: list[LexborNode], most: int
+) -> tuple[list[tuple[int, LexborNode]], list[LexborNode]]:
+    """Read at most so many links, each its reference, text and relations, and mark those that have a text.
+
+    Return those with a text in pieces, each with its number, and all whose element is still there."""
     most += len(reading.links)
-    in_pieces = []
+    in_pieces, wrapped = [], []
     for node in nodes:
         values = node.attributes
         name = "href" if "href" in values else "xlink:href"
         if name not in values or len(reading.links) >= most:
+            wrapped.append(node)
             continue
-        text = _text_of(node)
+        text, is_bare = _text_of(node)
         if not text.strip(_BLANK):
             href = values[name] or ""
             anchor, text = "", "" if href.startswith("#") else _name_of(node, values)
@@ -243,18 +255,23 @@ def _read_links(reading: RawHtml, nodes: list[LexborNode], most: int) -> list[tu
             anchor = text[: 2 * MAX_ANCHOR_CHARS]
             anchor = without_marks(anchor) if SECRET in anchor else anchor
         reading.links.append((values[name] or "", anchor, values.get("rel") or ""))
+        if is_bare and anchor and node.parent is not None:  # in one step
+            node.replace_with(f"{LINK}{text}{LINK}")
+            continue
         if text:
             node.insert_before(_LINK)
             node.insert_child(_LINK)
-    return in_pieces
+        wrapped.append(node)
+    return in_pieces, wrapped
 
 
-def _text_of(node: LexborNode) -> str:
-    """Return the text of a link, BREAK between its pieces; most have one, and to join pieces takes twice as long."""
+def _text_of(node: LexborNode) -> tuple[str, bool]:
+    """Return the text of a link, BREAK between its pieces, and whether it is all that the link has. Most have one
+    piece, and to join them takes twice as long."""
     only = node.first_child
     if only is not None and only.is_text_node and only.next is None:
-        return only.text_content or ""
-    return node.text(separator=BREAK)
+        return only.text_content or "", True
+    return node.text(separator=BREAK), False
 
 
 def _name_of(node: LexborNode, values: dict[str, str | None]) -> str:
@@ -283,7 +300,7 @@ def _read_drawings(kinds: Kinds) -> None:
 def _join_lines(node: LexborNode) -> None:
     """Join what hyphens part at the ends of lines in text that is shown as it is written."""
     words = node.text_lexbor()
-    if not any(words[at - 1 : at].isalpha() for hyphen in _HYPHENS for at in places(words, hyphen)):
+    if not any(hyphen in words and _parts_word(words, hyphen) for hyphen in _HYPHENS):
         return  # much faster than to look for words
     for text in [each for each in node.traverse(include_text=True) if each.is_text_node]:
         words = text.text_content or ""
@@ -291,46 +308,23 @@ def _join_lines(node: LexborNode) -> None:
             text.replace_with(joined)
 
 
+def _parts_word(words: str, hyphen: str) -> bool:
+    return any(words[at - 1 : at].isalpha() for at in places(words, hyphen))
+
+
 def _line(node: LexborNode) -> str:
     """Return the text of a heading, its lines as one."""
-    text = node.text(separator=" ").replace(LINK, "")
+    only = node.first_child
+    if only is not None and only.is_text_node and only.next is None:
+        text = only.text_content or ""
+    else:
+        text = node.text(separator=" ")
+    text = text.replace(LINK, "")
     return without_marks(text) if BREAK in text or SECRET in text else text
 
 
 def _is_inside(node: LexborNode, tag: str) -> bool:
-    parents = _parents(node)
-    return any(parent.tag == tag for parent in parents)
-
-
-def _parents(node: LexborNode) -> Iterator[LexborNode]:
-    parent = node.parent
-    while parent is not None and parent.is_element_node:
-        yield parent
-        parent = parent.parent
-
-
-def _times(root: LexborNode) -> list[tuple[str, str]]:
-    """Return the times that stand in the head of the article; a second walk, of pages that have time elements."""
-    headings: list[Placed] = []
-    times: list[Placed] = []
-    chars = 0
-    for node in root.traverse(include_text=True):
-        tag = node.tag
-        if node.is_text_node:
-            chars += len((node.text_content or "").strip())
-        elif tag in HEADINGS and len(headings) < MAX_HEADINGS:
-            headings.append(_placed(node, chars, tag, ""))
-        elif tag == "time" and len(times) < MAX_TIMES:
-            values = node.attributes
-            name = time_name(values.get("itemprop") or "", values.get("class") or "", is_pubdate="pubdate" in values)
-            times.append(_placed(node, chars, name, values.get("datetime") or node.text()))
-    return times_of_head(headings, times)
-
-
-def _placed(node: LexborNode, at: int, name: str, text: str) -> Placed:
-    parents = list(_parents(node))
-    articles = [parent.mem_id for parent in parents if parent.tag == "article"]
-    return place_of([(parent.tag or "", parent.attributes) for parent in parents], articles, at, name, text)
+    return any(parent.tag == tag for parent in parents_of(node))
 
 
 def _read_metas(reading: RawHtml, nodes: list[LexborNode]) -> None:
@@ -339,8 +333,11 @@ def _read_metas(reading: RawHtml, nodes: list[LexborNode]) -> None:
     names = ("name", "property", "itemprop")
     reading.metas = [(next(filter(None, map(v.get, names)), "").lower(), v.get("content") or "") for v in found]
     for node, v in zip(nodes, all_, strict=True):
-        if "http-equiv" in v and (v["http-equiv"] or "").strip().lower() == "refresh":
-            outer = {parent.tag for parent in _parents(node)}
+        kind = (v["http-equiv"] or "").strip().lower() if "http-equiv" in v else ""
+        if kind == "content-language":
+            reading.take_content_language(v.get("content"))
+        if kind == "refresh":
+            outer = {parent.tag for parent in parents_of(node)}
             if "template" not in outer and len(reading.refreshes) < MAX_REFRESHES:
                 reading.refreshes.append((v.get("content") or "", "noscript" in outer))
 

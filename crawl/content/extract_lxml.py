@@ -8,13 +8,14 @@ from lxml import etree, html
 
 from crawl.content.article import (
     ARTICLE_BODY,
-    SIGNS,
     Reach,
     declared_article,
+    has_signs,
     is_long,
     paragraphs_element,
 )
 from crawl.content.dates import Placed, place_of, time_name, times_of_head
+from crawl.content.images import ImageReach, find_images
 from crawl.content.linked_data import is_linked_data
 from crawl.content.raw_html import (
     ARTICLE,
@@ -70,8 +71,9 @@ def read_lxml(text: str, max_links: int) -> RawHtml:
     for node in root.iter("title", "base", "meta", "link", "script", *FRAMES):
         _take(node, reading)
     _read_titles(root, reading)
+    reading.images = find_images(root.iter("img", *HEADINGS), _IMAGE_REACH)
     walk = _PageWalk(reading, len(reading.links) + 2 * max_links)
-    walk.has_signs = any(sign in text for sign in SIGNS)
+    walk.has_signs = has_signs(text.encode("utf-8", "replace"))
     walk.read(root)
     if walk.has_more and not has_words(reading.text):
         del reading.links[walk.links_before :], reading.headings[:]
@@ -90,6 +92,8 @@ def _take(node: html.HtmlElement, reading: RawHtml) -> None:
         if next(node.iterancestors("template"), None) is None and len(reading.refreshes) < MAX_REFRESHES:
             is_fallback = next(node.iterancestors("noscript"), None) is not None
             reading.refreshes.append((node.get("content") or "", is_fallback))
+    elif tag == "meta" and (node.get("http-equiv") or "").strip().lower() == "content-language":
+        reading.take_content_language(node.get("content"))
     elif tag == "meta" and len(reading.metas) < MAX_METAS:
         if name := node.get("name") or node.get("property") or node.get("itemprop"):
             reading.metas.append((name.lower(), node.get("content") or ""))
@@ -245,6 +249,16 @@ def _articles(root: html.HtmlElement) -> list[tuple[html.HtmlElement, str, str]]
 
 
 _REACH: Reach[html.HtmlElement] = Reach(lambda node: node.iterancestors(), lambda node: str(node.tag), id)
+
+
+_IMAGE_REACH: ImageReach[html.HtmlElement] = ImageReach(
+    lambda node: str(node.tag),
+    lambda node: node.attrib,
+    lambda node: node.iterancestors(),
+    lambda node: node,
+    lambda node: " ".join(node.itertext()),
+    lambda node: node,  # kept, so that no other gets its number
+)
 
 
 def _is_link(node: html.HtmlElement) -> bool:

@@ -28,7 +28,11 @@ SCRIPTS = {  # first and last characters
     "ru": ((0x0400, 0x04FF),),
 }
 BEYOND_LATIN = re.compile(r"[^\u0000-\u036f\u1e00-\u2fff]+")
-ONLY_UKRAINIAN = re.compile(r"[іїєґІЇЄҐ]")
+OF_ONE = {  # of the languages of a script (that of SCRIPTS) one alone has these letters; of several, the first counts
+    "uk": ("ru", re.compile("[іїєґІЇЄҐ]")),
+    "ur": ("ar", re.compile("[ٹڈڑںےہ]")),
+    "fa": ("ar", re.compile("[پچژگکی]")),
+}
 OF_WORD = re.compile(r"[^\W\d_]+")  # what small words consist of, beyond ASCII
 _SPACES = re.compile(r"\s+")
 _SCRIPT_SHIFT = 8  # above the bits for other things is the number of the script, from 1 on
@@ -37,14 +41,15 @@ _SCRIPT_SHIFT = 8  # above the bits for other things is the number of the script
 def letters_table() -> bytes:
     """Make the table of all code points of 16 bits for the leaf, see `Letter` in leaf.h: some milliseconds."""
     every = "".join(map(chr, range(PLANE)))
+    letters = np.frombuffer(every.encode("utf-32-le", "surrogatepass"), "<U1")
     table = np.zeros(PLANE, dtype=np.uint16)
     kinds = (
         _places(_SPACES, every),
         IS_UNSPACED,
-        np.fromiter(map(str.isalpha, every), np.bool_, PLANE),
-        _places(OF_WORD, every),
+        np.char.isalpha(letters),
+        np.char.isalnum(letters) & ~np.char.isdecimal(letters),  # as OF_WORD
         _places(BEYOND_LATIN, every),
-        _places(ONLY_UKRAINIAN, every),
+        *(_places(pattern, every) for _, pattern in OF_ONE.values()),
     )
     for bit, places in enumerate(kinds):
         table[places] |= 1 << bit

@@ -19,6 +19,17 @@ class Link(msgspec.Struct, frozen=True, array_like=True):
     nofollow: bool = False
 
 
+class PageImage(msgspec.Struct, frozen=True, array_like=True):
+    """An image of a page, by its words: crawl/content/images.py."""
+
+    url: str  # canonical
+    text: str  # its `alt` and `title`
+    caption: str
+    heading: str  # above it
+    width: int  # pixels, as the page declares them; 0 unknown
+    height: int
+
+
 class Page(msgspec.Struct, frozen=True):
     """A fetched page, ready to become a document. `content` is decoded from transfer and content codings."""
 
@@ -45,6 +56,7 @@ class Page(msgspec.Struct, frozen=True):
     content_digest: bytes = b""  # SHA-256 of the content, where it is known
     sent: SentRequest | None = None  # the request that brought it, where it is known
     unavailable_at: float = 0.0  # Unix seconds from which on it may not be found; 0.0: never
+    images: tuple[PageImage, ...] = ()
     first_seen: int = 0  # the day that its content was first known: 1 is the first of January 1970; 0 unknown
     site_links: int = -1  # of how many other domains were found to link to its site, the number of bits; -1 unknown
 
@@ -92,6 +104,7 @@ class ParseResult(msgspec.Struct, frozen=True, array_like=True):
     content_digest: bytes = b""  # SHA-256 of the body without codings
     moved_to: str = ""  # the URL that a refresh or a script moves readers to at once, where that is another one
     needs_script: bool = False  # its text comes by script: crawl/content/scripts.py
+    images: tuple[PageImage, ...] = ()
 
 
 def too_large(max_bytes: int) -> str:

@@ -19,6 +19,7 @@ class PageLeaf:
         self._module = module
         self.steady_of = module.steady_of  # see fingerprint.py
         self.sign = module.sign
+        self.names_in = module.names_in  # see raw_html.py
 
     @cached_property
     def _letters(self) -> bytes:

@@ -7,7 +7,9 @@ Pure: values.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from crawl.content import page_leaf
 from crawl.content.charsets import encode_query
 from crawl.fetch.response import READ_TYPES
 
@@ -30,6 +32,17 @@ _BESIDE = frozenset(("next", "prev", "previous", "first", "last", "start", "up",
 _OF_WORD = re.compile(f"[^\\s{BREAK}{OPEN}{CLOSE}{LINK}{ARTICLE}-{PARAGRAPHS_END}{SECRET}{OPENLY}]")
 
 
+class RawImage(NamedTuple):
+    """An image, its texts bounded."""
+
+    addresses: tuple[str, ...]  # as they are written, the likeliest first
+    text: str
+    caption: str
+    heading: str
+    width: int  # pixels, 0 unknown
+    height: int
+
+
 @dataclass(slots=True)
 class RawHtml:
     """One page as an engine sees it; nothing is canonical or bounded in length yet, lists are bounded in count."""
@@ -50,6 +63,7 @@ class RawHtml:
     shows_all: bool = False  # its text is of what is hidden or for readers without scripts: there is no other
     names: dict[str, str] = field(default_factory=dict)  # of targets (href) of links without words: of their images
     frames: list[tuple[str, str]] = field(default_factory=list)  # (address, title) of pages that are shown inside it
+    images: list[RawImage] = field(default_factory=list)  # those with words
 
     def take_link_element(self, attributes: Mapping[str, str | None]) -> None:
         """Note what a link element names: the canonical form of the page, another form, or a page beside it."""
@@ -64,6 +78,12 @@ class RawHtml:
             self.alternates.append((attributes["type"] or "", href))
         if not _BESIDE.isdisjoint(rels) or ("alternate" in rels and "hreflang" in attributes):
             self.links.append((href, attributes.get("title") or "", " ".join(rels)))
+
+    def take_content_language(self, content: str | None) -> None:
+        """Note the language that a `meta` declares where the root element declares none (HTML, 4.2.5.3)."""
+        text = (content or "").strip()
+        if not self.language and text and "," not in text:
+            self.language = text.split()[0]
 
     def take_name(self, href: str, name: str) -> None:
         """Note what stands for the words of a link that has none."""
@@ -83,7 +103,18 @@ class RawHtml:
         self.names = {encode_query(href, charset): name for href, name in self.names.items()}
         self.frames = [(encode_query(href, charset), title) for href, title in self.frames]
         self.alternates = [(media_type, encode_query(href, charset)) for media_type, href in self.alternates]
+        self.images = [
+            each._replace(addresses=tuple(encode_query(href, charset) for href in each.addresses))
+            for each in self.images
+        ]
         self.canonical = encode_query(self.canonical, charset) if self.canonical else None
+
+
+def names_in(source: bytes, names: tuple[bytes, ...]) -> int:
+    """Return a bit for each name, of two bytes at least, that stands in a source."""
+    if page_leaf.leaf:
+        return int(page_leaf.leaf.names_in(source, names))
+    return sum((name in source) << number for number, name in enumerate(names))
 
 
 def has_words(marked: str) -> bool:

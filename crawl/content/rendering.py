@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import AnyStr
 
+from crawl.content.raw_html import names_in
+
 BLOCKS = (  # elements that begin and end a line of text
     *("address", "article", "aside", "blockquote", "body", "br", "caption", "center", "dd", "details", "dialog", "dir"),
     *("div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "frameset", "h1", "h2", "h3", "h4"),
@@ -32,8 +34,8 @@ _ALWAYS_SHOWN = frozenset(("html", "body"))  # where their own attributes hide t
 _INLINE = frozenset(("none", "contents", "ruby", "inherit", "initial", "unset", "revert", "revert-layer"))
 _SIDES = ("left", "right", "top", "bottom", "text-indent")
 _HIDDEN_NAME = re.compile(rb"[\s\"'/]hidden(?:[\s=>/]|$)")  # an attribute
+_TELLING = b"nosnippet", b"hidden", b"popover", b"isplay", b"ont-size", b"-999"  # the custom is -9999px
 _NO_SIZE = re.compile(rb"ont-size\s*:\s*0(?![.\d])")
-_FAR_AWAY = b"-999"  # pixels or em: the custom is -9999px
 _STYLE_BYTES = 200  # of a `style` attribute before a property
 _HYPHEN = re.compile(r"(?<![^\W\d_])([^\W\d_]+)([-\u2010\u00ad])[ \t\r]*\n\s*(?=([^\W\d_]+))")
 _COMPOUND = re.compile(r"(?<![^\W\d_])[^\W\d_]+[-\u2010](?=([^\W\d_]+))")
@@ -46,19 +48,20 @@ def telling_attributes(source: bytes, *, has_buttons: bool) -> list[str]:
     """List the attributes in a source that may say how elements are shown, which takes long to ask of each element.
 
     Without a button nothing opens a popover."""
-    found = []
-    if b"nosnippet" in source:
-        found.append("data-nosnippet")
-    if b"hidden" in source:
+    there = names_in(source, _TELLING)
+    if not there:
+        return []
+    found = ["data-nosnippet"] if there & 1 else []
+    if there & 2:
         ends = [source[max(0, at - 12) : at + 7] for at in places(source, b"hidden")]
         found += ["hidden"] if any(map(_HIDDEN_NAME.search, ends)) else []
         found += ["style"] if any(b"ibility" in each for each in ends) else []
-    if has_buttons and b"popover" in source:
+    if there & 4 and has_buttons:
         found.append("popover")
-    if b"isplay" in source and "style" not in found:
+    if there & 8 and "style" not in found:
         ends = [source[max(0, at - _STYLE_BYTES) : at].lower() for at in places(source, b"isplay")]
         found += ["style"] if any(b"style=" in each for each in ends) else []
-    if "style" not in found and (_FAR_AWAY in source or (b"ont-size" in source and _NO_SIZE.search(source))):
+    if "style" not in found and (there & 32 or (there & 16 and _NO_SIZE.search(source))):
         found.append("style")
     return found
 
@@ -79,7 +82,7 @@ def is_hidden(tag: str, attributes: Mapping[str, str | None]) -> bool:
         return True
     if "open" not in attributes and (tag == "dialog" or "popover" in attributes):
         return True
-    if _style(attributes, "display") == "none" or _style(attributes, "visibility") in ("hidden", "collapse"):
+    if style_value(attributes, "display") == "none" or style_value(attributes, "visibility") in ("hidden", "collapse"):
         return True
     return _is_out_of_sight(attributes)
 
@@ -87,18 +90,18 @@ def is_hidden(tag: str, attributes: Mapping[str, str | None]) -> bool:
 def _is_out_of_sight(attributes: Mapping[str, str | None]) -> bool:
     """Tell whether the letters of an element have no size or stand beside the page."""
     style = (attributes.get("style") or "").lower()
-    if "-999" in style and any(_style(attributes, name).startswith("-999") for name in _SIDES):
-        return _style(attributes, "position") in ("absolute", "fixed") or "text-indent" in style
-    return "font-size" in style and _style(attributes, "font-size").rstrip("%ceimprtx") == "0"
+    if "-999" in style and any(style_value(attributes, name).startswith("-999") for name in _SIDES):
+        return style_value(attributes, "position") in ("absolute", "fixed") or "text-indent" in style
+    return "font-size" in style and style_value(attributes, "font-size").rstrip("%ceimprtx") == "0"
 
 
 def ends_line(attributes: Mapping[str, str | None]) -> bool:
     """Tell whether its `style` makes any element a line of its own."""
-    display = _style(attributes, "display")
+    display = style_value(attributes, "display")
     return bool(display) and display not in _INLINE and not display.startswith("inline")
 
 
-def _style(attributes: Mapping[str, str | None], wanted: str) -> str:
+def style_value(attributes: Mapping[str, str | None], wanted: str) -> str:
     """Return what a `style` attribute says of a property, in lower case, "" where it says nothing."""
     style = attributes.get("style")
     if not style or wanted not in (style := style.lower()):

@@ -31,6 +31,7 @@ class RobotsDirectives(msgspec.Struct, frozen=True, array_like=True):
     noarchive: bool = False
     max_snippet: int = -1
     unavailable_at: float = 0.0
+    noimageindex: bool = False
 
     def strictest_with(self, other: "RobotsDirectives") -> "RobotsDirectives":
         """Return the strictest of these and other directives."""
@@ -42,6 +43,7 @@ class RobotsDirectives(msgspec.Struct, frozen=True, array_like=True):
             self.noarchive or other.noarchive,
             min((n for n in (self.max_snippet, other.max_snippet) if n >= 0), default=-1),
             min((at for at in (self.unavailable_at, other.unavailable_at) if at), default=0.0),
+            self.noimageindex or other.noimageindex,
         )
 
 
@@ -119,6 +121,7 @@ _MEANINGS = {
     "noindex": RobotsDirectives(noindex=True),
     "nofollow": RobotsDirectives(nofollow=True),
     "none": RobotsDirectives(noindex=True, nofollow=True),
+    "noimageindex": RobotsDirectives(noimageindex=True),
     "noarchive": RobotsDirectives(noarchive=True),
     "nocache": RobotsDirectives(noarchive=True),
     "nosnippet": RobotsDirectives(max_snippet=0),

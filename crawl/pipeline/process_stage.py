@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from crawl.canonical_url import find_url
 from crawl.config import DAY_S, CrawlConfig
+from crawl.content.dates import find_date
 from crawl.content.fingerprint import steady_text
-from crawl.content.link_header import canonical_of, links_of
 from crawl.content.page import Page, ParseResult, Parsers, ParseTask
-from crawl.content.refresh import MOVES_WITHIN_S, parse_refresh
 from crawl.content.robots_directives import RobotsDirectives, header_directives, unwanted
 from crawl.content.scripts import NEEDS_SCRIPT
 from crawl.errors import PageUnreadable
+from crawl.fetch.link_header import MOVES_WITHIN_S, canonical_of, links_of, parse_refresh
 from crawl.fetch.response import Fetched
 from crawl.frontier.admission import Trail, allowed_depth
 from crawl.frontier.fetch_task import FetchTask
@@ -40,6 +40,8 @@ from crawl.schedule.url_state import Visit
 from crawl.scope import scope_after_redirect
 from dht import Clock, site_of
 
+_MADE_WITHIN_S = 3_600.0  # before it is fetched: a page that is made when it is asked for
+_UNCACHED = ("no-store", "no-cache", "private")
 MAX_KEPT_HEADER_BYTES = 16_384  # of a page's header fields; what comes after is not kept
 
 
@@ -71,6 +73,7 @@ def read_page(
 
 def page_of(fetched: Fetched, parsed: ParseResult, now: float, directives: RobotsDirectives) -> Page:
     """Return the page that a parsed response is, fetched at `now` (Unix seconds); with nofollow it has no links."""
+    modified_at = parsed.modified_at or (0.0 if parsed.published_at else last_modified(fetched, now))
     return Page(
         url=fetched.url,
         fetched_at=now,
@@ -92,9 +95,21 @@ def page_of(fetched: Fetched, parsed: ParseResult, now: float, directives: Robot
         signature=parsed.signature,
         description=parsed.description,
         published_at=_not_later(parsed.published_at, now),
-        modified_at=_not_later(parsed.modified_at, now),
+        modified_at=_not_later(modified_at, now),
         sent=fetched.sent,
+        images=() if directives.noimageindex else parsed.images,
     )
+
+
+def last_modified(fetched: Fetched, now: float) -> float:
+    """Return when a file was last modified as its server says, for a page that says nothing itself.
+
+    0.0 where the page seems to be made as it is asked for: by its address, by what caches may do, or by the instant.
+    """
+    caching = fetched.header("Cache-Control").lower()
+    is_made = "?" in fetched.url or fetched.header("Set-Cookie") or any(word in caching for word in _UNCACHED)
+    at = 0.0 if is_made else find_date(fetched.header("Last-Modified"))
+    return at if at <= now - _MADE_WITHIN_S else 0.0
 
 
 def _not_later(at: float, now: float) -> float:

@@ -22,12 +22,10 @@ CHANGED, LONG = 4, 4096  # documents that may have changed besides, and terms in
 
 
 class SlotStatistics(NamedTuple):
-    """One peer's statement about one slot. `spellings`: how many documents hold each, none where its software is
-    older."""
+    """One peer's statement about one slot."""
 
     fingerprint: bytes
     sums: Statistics
-    spellings: Sequence[int] = ()
 
 
 def of_slot(answer: StatisticsAnswer, slot: Slot) -> SlotStatistics:
@@ -35,7 +33,7 @@ def of_slot(answer: StatisticsAnswer, slot: Slot) -> SlotStatistics:
     place = answer.slots.index(slot)
     df = tuple(found[place] for found in answer.df)
     sums = Statistics(answer.documents[place], answer.lengths[place], df)
-    return SlotStatistics(answer.fingerprints[place], sums, tuple(found[place] for found in answer.spellings))
+    return SlotStatistics(answer.fingerprints[place], sums)
 
 
 def can_both_be_true(one: SlotStatistics, other: SlotStatistics) -> bool:
@@ -46,12 +44,10 @@ def can_both_be_true(one: SlotStatistics, other: SlotStatistics) -> bool:
 def is_impossible(one: SlotStatistics, other: SlotStatistics) -> bool:
     """Return whether the reports of two peers about their copies of a slot contradict each other. Lengths do not count
     here: in a slot of few documents one more or less may change the mean length by far."""
-    both = min(len(one.spellings), len(other.spellings))
-    spelled, others = one.spellings[:both], other.spellings[:both]
     if one.fingerprint == other.fingerprint:
-        return one.sums != other.sums or spelled != others
+        return one.sums != other.sums
     mine, theirs = ((said.sums.documents, *said.sums.df) for said in (one, other))
-    return not _are_near((*mine, *spelled), (*theirs, *others))
+    return not _are_near(mine, theirs)
 
 
 def _are_near(some: Sequence[int], others: Sequence[int]) -> bool:

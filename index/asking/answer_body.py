@@ -9,15 +9,17 @@ from index.asking.search_outcome import SearchOutcome
 from index.asking.slot_bitmaps import slots_of
 from index.change_feed import Text
 from index.config import IndexConfig
+from index.query.alternatives import written_out
 from index.query.parser import Query
+from index.query.query_tree import tags_in
 from index.query.scoring import explain
 from index.results.page_cursor import PageCursor, query_digest, statistics_digest, write_cursor
 from index.results.snippet import heading_above, make_snippet, shown_text, terms_of
-from index.shard.corrections import correct
 from index.shard.local_index import LocalIndex
 from index.text.stem_classes import class_of
-from index.text.tags import date_of
+from index.text.tags import IMAGE_PREFIX, best_images, date_of
 
+MAX_IMAGES = 3  # of a result
 MAX_TITLE_CHARS = 300  # titles are strangers' and may have megabytes
 OF_THE_ORDER = frozenset({Reason.ORDER, Reason.CHANGED})  # doubts that leave the total as it is
 
@@ -32,11 +34,12 @@ class AnswerBody:
         self, request: BoundedRequest, outcome: SearchOutcome, page: AnswerPage, suggestions: list[str]
     ) -> dict[str, Any]:
         """Write the answer; `suggestions`: other questions."""
-        doubts = self._doubts(request, outcome, page)
+        doubts, alternatives = self._doubts(request, outcome, page), outcome.peer_query.alternatives
         whole = doubts.reasons.isdisjoint({Reason.UNANSWERED, Reason.UNREAD, Reason.APART})
         return {
             "query": request.typed,
             "readings": _readings_of(request.peer_query.query),
+            "alternatives": [each._asdict() for each in alternatives],
             "took_ms": round((self._clock().steady - request.began) * 1000, 1),
             "exact": not doubts,
             "whole": whole,
@@ -53,7 +56,7 @@ class AnswerBody:
             "total_is": "at_least" if not whole else "exact" if doubts.reasons <= OF_THE_ORDER else "about",
             "results": [self._result(request, outcome, page, each) for each in page.shown],
             "suggestions": suggestions,
-            "corrections": correct(request.typed, request.proposals, outcome.spellings),
+            "corrections": [text for text in (written_out(request.typed, alternatives),) if text != request.typed],
             "facets": outcome.facets.as_json(outcome.total),
             "facets_cut": sorted(outcome.facets.cut),
             "next_cursor": self._next(request, outcome, page),
@@ -86,7 +89,7 @@ class AnswerBody:
         self, request: BoundedRequest, outcome: SearchOutcome, page: AnswerPage, each: ShownResult
     ) -> dict[str, Any]:
         text, scored = each.text, each.scored
-        query = request.peer_query.query
+        query = outcome.peer_query.query
         chars, stem_class = _snippet_chars(text, self._config), class_of(text.language)
         body, rest = shown_text(text.body), shown_text(text.boilerplate)
         snippet = make_snippet((body, rest), terms_of(query.leaves, stem_class), chars, stem_class)
@@ -105,6 +108,7 @@ class AnswerBody:
             "replicas": len(view.ready(slot_of(text.key, view.strategy.slot_bits))),
             "site_more": page.more.get(text.id, 0),
             "origin": text.origin,
+            "images": _images(text, query),
             "similar": [copy.url for copy in each.copies],
             "similar_count": each.similar,
         }
@@ -117,10 +121,22 @@ class AnswerBody:
         shown, asked = request.shown + len(page.shown), request.peer_query
         if page.last is None or not page.rest or not shown or shown >= self._config.max_results:
             return None
-        digest = query_digest(request.typed, asked.language, asked.site, asked.query.is_by_date)
+        digest = query_digest(
+            request.typed, asked.language, asked.site, asked.plain.is_by_date, asked.plain.is_verbatim
+        )
         return write_cursor(
             PageCursor(digest, page.last.found.hit.id, shown, statistics_digest(outcome.statistics, request.rules))
         )
+
+
+def _images(text: Text, query: Query) -> list[dict[str, Any]]:
+    """Return the images of a page that fit a query best. Their words are as long as a snippet may be."""
+    tags = {tag for tag in tags_in(query.root) if tag.startswith(IMAGE_PREFIX)}
+    cut = None if text.max_snippet < 0 else text.max_snippet
+    return [
+        {**image._asdict(), **{name: getattr(image, name)[:cut] for name in ("text", "caption", "heading")}}
+        for image in best_images(text.images, tags, MAX_IMAGES)
+    ]
 
 
 def _snippet_chars(text: Text, config: IndexConfig) -> int:

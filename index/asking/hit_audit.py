@@ -171,11 +171,12 @@ class _Given:
         return self.ask(sorted(self.claim.slots))
 
 
-def best_question(query: Query, ask: AskOf) -> SlotQuestion[BestAnswer]:
-    """Return the question for the best documents, with the check that its answers must pass."""
+def best_question(query: Query, ask: AskOf, counted: int = 0) -> SlotQuestion[BestAnswer]:
+    """Return the question for the best documents, with the check that its answers must pass. `counted`: leaves and
+    probes of which they bring sums."""
 
     def wrong(answer: BestAnswer, slots: Sequence[Slot]) -> str | None:
-        return wrong_best(answer, ask(slots), query)
+        return wrong_best(answer, ask(slots), query, counted)
 
     return SlotQuestion(ask, BestAnswer, wrong)
 
@@ -199,9 +200,13 @@ class HitAudit:
     def offer(self, covered: Gathered[BestAnswer], query: Query, ask: AskOf) -> None:
         """Take in the answers of a round that are due to be asked twice, as many as there is room for."""
         me = self._overlay.view.node_id
+
+        def without_sums(slots: Sequence[Slot]) -> AskBest:
+            return replace(ask(slots), sums=False, probes=())
+
         for peer, answer, slots in covered.answers:
             if self._audit.checks.has_room(Topic.HITS) and peer != me and self._audit.is_due(peer, Topic.HITS):
-                given = _Given(Testimony(peer, answer, frozenset(slots_of(slots))), query, ask)
+                given = _Given(Testimony(peer, answer, frozenset(slots_of(slots))), query, without_sums)
                 self._audit.checks.offer(Topic.HITS, partial(self._confirm, given))
 
     async def _confirm(self, given: _Given) -> None:

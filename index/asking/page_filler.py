@@ -24,7 +24,6 @@ from index.results.near_copies import Sign, say_the_same
 from index.results.page_cursor import PageCursor, statistics_digest
 from index.results.result_picker import PickedHit, bounds_hosts, pick
 from index.results.top_k_merge import MergedHit
-from index.shard.corrections import Proposal
 from index.shard.messages import HitRow
 
 log = logging.getLogger(__name__)
@@ -47,7 +46,6 @@ class BoundedRequest:
     deadline: float
     shown_at: float  # when the asker shows what has been found by then; NEVER where all is waited for
     explain: bool
-    proposals: Sequence[Proposal] = ()
 
     @property
     def rules(self) -> SearchRules:
@@ -161,7 +159,7 @@ class PageFiller:
                     for each in batch:
                         if each.original.peer != me:
                             await asyncio.sleep(0)  # checking takes a millisecond; others may go first
-                        self._check(request.peer_query, outcome, each, texts, page)
+                        self._check(outcome, each, texts, page)
         except TimeoutError:
             page.late = True
         page.rest = bool(left)
@@ -170,14 +168,13 @@ class PageFiller:
 
     def _check(
         self,
-        asked: PeerQuery,
         outcome: SearchOutcome,
         picked: PickedHit,
         texts: Mapping[DocumentId, Text | None],
         page: AnswerPage,
     ) -> None:
         """Hold a hit to its signed document, and put what is true onto the page."""
-        page.last = picked
+        page.last, query = picked, outcome.peer_query.query
         hit, peer = picked.original.hit, picked.original.peer
         text = texts.get(DocumentId(hit.id))
         if text is None:
@@ -186,7 +183,7 @@ class PageFiller:
             if page.unreadable[peer] >= UNREADABLE:
                 self._note(page, peer, "documents that nobody has")
         elif text.version == hit.version:
-            if peer != self._overlay.view.node_id and (reason := self._wrong_hit(hit, text, asked.query)):
+            if peer != self._overlay.view.node_id and (reason := self._wrong_hit(hit, text, query)):
                 self._note(page, peer, reason)
             else:
                 scored = Scored(hit.score, hit.numbers)
@@ -194,9 +191,9 @@ class PageFiller:
                 page.shown.append(ShownResult(text, scored, copies, max(similar, len(copies))))
         else:  # it changed: what it says now counts
             page.stale |= text.written_at < self._clock().wall - YOUNG_S
-            forward = self._analysed.forward_of(text, asked.query.rules.analyzer)
-            if matches(asked.query.root, text, forward):
-                page.shown.append(ShownResult(text, score(forward, asked.query, outcome.statistics)))
+            forward = self._analysed.forward_of(text, query.rules.analyzer)
+            if matches(query.root, text, forward):
+                page.shown.append(ShownResult(text, score(forward, query, outcome.statistics)))
 
     def _wrong_hit(self, hit: HitRow, text: Text, query: Query) -> str | None:
         return wrong_hit(hit, text, self._analysed.forward_of(text, query.rules.analyzer), query)

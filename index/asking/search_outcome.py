@@ -5,9 +5,9 @@ Pure: values in, values out.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import compress
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import chain, compress
 from typing import TypeVar
 
 from dht import NodeId, Slot
@@ -15,8 +15,9 @@ from index.asking.agreement import Said
 from index.asking.rescoring import Rescoring
 from index.asking.scatter_gather import Gathered
 from index.asking.slot_bitmaps import Ready, slots_of
+from index.query.alternatives import MAX_PROBES, Alternative, Counted, adopt, bent_by, bent_statistics, counted_nodes
 from index.query.collection_statistics import Statistics, total
-from index.query.parser import Query
+from index.query.parser import Query, parse_query
 from index.query.patterns import MAX_ALTERNATIVES, MAX_LISTED, WordPattern, alternatives
 from index.results.result_picker import SiteHits, site_hits
 from index.results.top_k_merge import FacetSums, MergedHit, facet_sums, merge
@@ -26,25 +27,52 @@ T = TypeVar("T")
 Told = tuple[NodeId, BestAnswer, int]  # the last are the slots for which it counts, as a bitmap
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PeerQuery:
     """One query as it goes to peers: the parsed form and what both sides parse it from."""
 
-    query: Query
+    query: Query  # as it is scored, words with their alternatives
+    plain: Query  # as it was typed
     text: str
     language: str
     site: str
-    spellings: tuple[str, ...] = ()  # words as written, of which the first round also asks in how many documents
+    probes: tuple[str, ...] = ()  # words and phrases, of which the first round also asks in how many documents
+    alternatives: tuple[Alternative, ...] = ()  # that were adopted
+    unsure: tuple[str, ...] = ()  # words for which the first round also asks what they may have been meant to be
     patterns: tuple[WordPattern, ...] = ()  # of which the first round also asks what words they stand for
     facets: bool = False  # whether the second round counts by site, language, year and type
     are_words_sure: bool = True  # whether other nodes write out the same words for the patterns that were typed
+
+    @cached_property
+    def counted(self) -> tuple[Counted, ...]:
+        """What the first round counts."""
+        return counted_nodes(self.plain, self.probes)
+
+    def with_probes(self, others: Iterable[str]) -> "PeerQuery":
+        """Return this query with further probes."""
+        probes = tuple(dict.fromkeys((*self.probes, *others)))
+        return self if probes == self.probes else replace(self, probes=probes[:MAX_PROBES])
+
+    def bent(self, told: Statistics, likely: Mapping[str, Collection[str]]) -> tuple["PeerQuery", Statistics]:
+        """Return this query with the alternatives that follow from the sums of all slots, and its own sums."""
+        counts = dict(zip(self.counted, told.df, strict=True))
+        found = adopt(self.plain, counts, likely)
+        bent, known, query = bent_by(found), self.plain, self.query
+        if bent != query.bent:
+            flags = known.is_by_date, known.rules
+            query = parse_query(self.text, self.language, self.site, *flags, bent, known.is_verbatim)
+            query = replace(query, readings=known.readings)
+        asked = self if found == self.alternatives else replace(self, query=query, alternatives=found)
+        return asked, bent_statistics(query, found, counts, told)
 
 
 @dataclass(slots=True)
 class SearchOutcome:
     """The outcome of both rounds. `order`: the best k, before folding; `more`: whether others may follow them."""
 
-    statistics: Statistics
+    peer_query: PeerQuery
+    statistics: Statistics  # by which is scored
+    counted: Statistics  # of what the first round counts
     ready: Ready  # as the first round saw them; the second counts slots alike, whatever becomes of the strategy
     order: list[MergedHit] = field(default_factory=list)
     answered: int = 0  # slots as a bitmap
@@ -57,7 +85,7 @@ class SearchOutcome:
     asked: set[NodeId] = field(default_factory=set)
     silent: set[NodeId] = field(default_factory=set)
     replied: set[NodeId] = field(default_factory=set)
-    spellings: dict[str, int] = field(default_factory=dict)  # how many documents hold each
+    likely: dict[str, Collection[str]] = field(default_factory=dict)  # what rare words may have been meant to be
     words: dict[WordPattern, list[str]] = field(default_factory=dict)  # that each pattern stands for
     are_words_sure: bool = True
     disputed: Mapping[Slot, Collection[NodeId]] = field(default_factory=dict)  # peers with contradictory statistics
@@ -77,14 +105,11 @@ class SearchOutcome:
         """Whether somebody answered for every slot."""
         return self.answered.bit_count() == self.slots
 
-    def prove(self, asked: PeerQuery, sums: Sequence[SlotSums], again: "SearchOutcome") -> None:
+    def prove(self, sums: Sequence[SlotSums], again: "SearchOutcome") -> None:
         """Go by the sums that answers brought, and by the statistics of the other slots, which were asked for again."""
         parts = [Statistics(each.documents, each.lengths, each.df) for each in sums]
-        self.statistics = total((*parts, again.statistics), len(asked.query.leaves))
-        brought = zip((0,) * len(asked.spellings), *(each.spellings for each in sums), strict=True)
-        self.spellings = {
-            word: sum(counts) + again.spellings[word] for word, counts in zip(asked.spellings, brought, strict=True)
-        }
+        self.counted = total((*parts, again.counted), len(self.peer_query.counted))
+        self.peer_query, self.statistics = self.peer_query.bent(self.counted, self.likely)
         self.disputed, self.is_guess = again.disputed, False
         self.said += again.said
         self.asked |= again.asked
@@ -107,23 +132,21 @@ def brought(coming: Gathered[BestAnswer], new: Collection[NodeId]) -> tuple[list
 
 def summed(asked: PeerQuery, covered: Gathered[StatisticsAnswer], ready: Ready) -> SearchOutcome:
     """Add up what the first round gave."""
-    sums = total((_sums(answer, slots) for _, answer, slots in covered.answers), len(asked.query.leaves))
-    spellings = dict.fromkeys(asked.spellings, 0)
-    for _, answer, slots in covered.answers:
-        counting = _counting(answer, slots)
-        for word, counts in zip(asked.spellings, answer.spellings, strict=True):
-            spellings[word] += sum(counting(counts))
-    outcome = SearchOutcome(sums, ready, answered=covered.slots, spellings=spellings)
+    sums = total((_sums(answer, slots) for _, answer, slots in covered.answers), len(asked.counted))
+    outcome = SearchOutcome(*asked.bent(sums, {}), sums, ready, answered=covered.slots)
+    for number, word in enumerate(asked.unsure):
+        told = (answer.likely[number] for _, answer, _ in covered.answers)
+        outcome.likely[word] = tuple(sorted(set(chain.from_iterable(told))))
     numbers = [(answer, slots.bit_count()) for _, answer, slots in covered.answers]
     outcome.words, outcome.are_words_sure = _expanded(asked.patterns, numbers)
     note_answers(outcome, covered)
     return outcome
 
 
-def fill_in(outcome: SearchOutcome, asked: PeerQuery, k: int, per_host: int) -> tuple[int, float]:
+def fill_in(outcome: SearchOutcome, k: int, per_host: int) -> tuple[int, float]:
     """Make one order of the answers that count. Return the slots that may hold left-out documents of that order, and
     the score that these must reach."""
-    answers = outcome.best
+    answers, asked = outcome.best, outcome.peer_query
     outcome.order = merge([(peer, answer.hits) for peer, answer, _ in answers], k)
     is_full = len(outcome.order) == k and not asked.query.is_by_date  # of the newest any bound may be too much
     floor = outcome.order[-1].hit.score if is_full else -1.0

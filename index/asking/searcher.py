@@ -14,15 +14,17 @@ from index.asking.query_trace import Tracer, untraced
 from index.asking.scatter_gather import NEVER, ScatterGather
 from index.asking.search_outcome import PeerQuery, SearchOutcome
 from index.asking.two_phase_search import TwoPhaseSearch
+from index.asking.words_ahead import WordsAhead
 from index.change_feed import Read, Text
 from index.errors import QueryError
+from index.query.alternatives import joined_words, unsure_words
 from index.query.parser import parse_query
 from index.query.search_request import SearchRequest
 from index.query.search_rules import SearchRules
 from index.results.near_copies import Sign, no_signature
 from index.results.page_cursor import query_digest, read_cursor
 from index.results.result_picker import OF_ONE_HOST, TEN, bounds_hosts, pick
-from index.shard.corrections import Suggester, propose, spellings
+from index.shard.corrections import Suggester
 from index.shard.local_index import LocalIndex
 from index.shard.messages import MAX_K
 
@@ -87,6 +89,7 @@ class Searcher:
         self.audit = audit or PeerAudit(clock, rng.random)
         self.hit_audit = HitAudit(self.audit, overlay, gather, read, config.max_depth, local.analysed)
         self._rounds = TwoPhaseSearch(config, overlay, gather, self.audit, self.hit_audit, local.remembered)
+        self._ahead = WordsAhead(self._rounds, local, self.audit)
         self._body = AnswerBody(config, overlay, local, clock)
         self._pages = PageFiller(overlay, clock, sign, self.audit, local.analysed)
         self.lied = self._pages.lied
@@ -127,25 +130,25 @@ class Searcher:
         if outcome is None:
             found = await self._rounds.own(request.peer_query, *numbers, until)
         else:
-            found = self._rounds.so_far(request.peer_query, outcome, *numbers)
+            found = self._rounds.so_far(outcome, *numbers)
         page = await self._pages.fill(request, found, running.read, is_early=True) if found.order else AnswerPage()
         return self._body.write(request, found, page, []) if page.shown else None
 
     async def _search_by(self, rules: SearchRules, running: RunningSearch, began: float) -> dict[str, Any]:
         asked = running.asked
         with self._tracer.part("parse"):
-            query = parse_query(asked.text, asked.language, asked.site, asked.is_by_date, rules)
+            flags = asked.is_by_date, rules, (), asked.is_verbatim
+            query = parse_query(asked.text, asked.language, asked.site, *flags)
         words = (query.text, query.language, query.site)
         deadline = began + min(max(asked.deadline_ms, 1), self._config.max_deadline_ms) / 1000
         limit = min(max(asked.limit, 1), MAX_LIMIT)
-        after = read_cursor(asked.cursor, query_digest(*words, asked.is_by_date))
-        proposals = [] if after else await self._local.look_up(partial(propose, query.text))
-        typed = PeerQuery(query, *words, spellings(proposals), facets=asked.facets and not after)
-        peer_query = await self._rounds.expanded(typed, began + (deadline - began) * EXPANDING)
+        after = read_cursor(asked.cursor, query_digest(*words, asked.is_by_date, asked.is_verbatim))
+        typed = PeerQuery(query, query, *words, facets=asked.facets and not after)
+        written = await self._rounds.expanded(typed, began + (deadline - began) * EXPANDING)
+        unsure, probes = unsure_words(written.plain), joined_words(written.plain)
+        peer_query = replace(written, unsure=unsure, probes=probes)
         shown_at = self._clock().steady + asked.first_ms / 1000 if asked.first_ms else NEVER
-        request = BoundedRequest(
-            query.text, peer_query, after, limit, began, deadline, shown_at, asked.explain, proposals
-        )
+        request = BoundedRequest(query.text, peer_query, after, limit, began, deadline, shown_at, asked.explain)
         if request.shown >= self._config.max_results:
             raise QueryError(0, f"no more than {self._config.max_results} results can be paged through; say more")
         running.request = request
@@ -183,13 +186,14 @@ class Searcher:
             until, soon_at = now + left * FIRST_ROUND, now + soon * FIRST_ROUND
             with self._tracer.part("statistics"):
                 outcome = await self._rounds.statistics(asked, until, avoid, soon_at)
+            self._ahead.offer()
         else:
             outcome = guess
         running.outcome = outcome
         until, second_at = now + left * SECOND_ROUND, now + soon * SECOND_ROUND
         while True:
             with self._tracer.part("best", wanted=k):
-                await self._rounds.best(asked, outcome, k, per_host, until, avoid, second_at)
+                await self._rounds.best(outcome, k, per_host, until, avoid, second_at)
             if outcome.is_answered:
                 documents = outcome.statistics.documents
                 self.counted = CountedDocuments(documents, self._local.documents, self._clock().steady)

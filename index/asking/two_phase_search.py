@@ -4,9 +4,10 @@ The order is *proven* when no peer left out a document that could stand among th
 the peers' copies are the network's.
 """
 
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 from dht import NodeId, Overlay, PeerAudit, Slot, Topic
 from index.asking.answer_audit import hold_to, settle
@@ -28,6 +29,7 @@ MAX_KNOWN = 8  # sets of peers that are avoided, of which who else can answer is
 BESIDE = 8  # hits that a guess asks for besides: they show how far left-out ones reach by the right statistics
 GUESSING = 0.7  # of the second round's time, for answers by a guess
 NOBODY: Mapping[NodeId, BestAnswer] = {}
+NONE: Mapping[str, Collection[str]] = {}
 CHECKED_WITHIN_S = 5.0  # of a check that follows an answer
 DEEPER = 8  # times as many candidates when a peer is asked again
 Bounds = tuple[int, int, float]  # of an answer: results, candidates that are looked at, the least score
@@ -54,24 +56,33 @@ class TwoPhaseSearch:
         """Return a query in which each pattern is replaced by the network's words for it."""
         places, told = find_patterns(asked.text)
         if not places:
-            return replace(asked, query=replace(asked.query, readings=(*asked.query.readings, *told)))
+            query = replace(asked.query, readings=(*asked.query.readings, *told))
+            return replace(asked, query=query, plain=query)
         patterns = tuple(dict.fromkeys(each.pattern for each in places))
-        outcome = await self.statistics(replace(asked, spellings=(), patterns=patterns), until, frozenset())
+        outcome = await self.statistics(replace(asked, patterns=patterns), until, frozenset())
         told += [Reading(ReadAs.EXPANDED, f"{each}: {', '.join(outcome.words[each])}") for each in patterns]
         text = write_out(asked.text, places, outcome.words)
-        query = parse_query(text, asked.language, asked.site, asked.query.is_by_date, asked.query.rules)
+        flags = asked.query.is_by_date, asked.query.rules, (), asked.query.is_verbatim
+        query = parse_query(text, asked.language, asked.site, *flags)
         is_sure = outcome.are_words_sure and outcome.is_answered
         query = replace(query, readings=(*query.readings, *told))
-        return replace(asked, query=query, text=query.text, are_words_sure=is_sure)
+        return replace(asked, query=query, plain=query, text=query.text, are_words_sure=is_sure)
 
     def guessed(self, asked: PeerQuery) -> SearchOutcome | None:
         """Return an outcome whose statistics are remembered, for `best` to prove; None where they are not."""
         refuted = self._audit.refuted()
         ready = self._ready_of(self._overlay.view.ready_by_slot(answering=True), refuted)
-        found = None if asked.query.is_by_date else self._remembered.guess(asked.query, len(ready))
-        if found is None:
+        rules, now = (len(ready), asked.query.rules.analyzer.number), self._audit.now
+        likely = self._remembered.likely(asked.unsure, rules, now)
+        if likely is None or asked.query.is_by_date:
             return None
-        return SearchOutcome(found, ready, answered=ready.askable, shunned={*refuted}, is_guess=True)
+        probed = replace(asked.with_probes(_probes(likely)), unsure=())
+        if (found := self._remembered.guess(probed.counted, rules)) is None:
+            return None
+        bent, statistics = probed.bent(found, likely)
+        outcome = SearchOutcome(bent, statistics, found, ready, answered=ready.askable, is_guess=True)
+        outcome.likely, outcome.shunned = likely, {*refuted}
+        return outcome
 
     async def statistics(
         self, asked: PeerQuery, until: float, avoid: frozenset[NodeId], shown_at: float = NEVER
@@ -79,9 +90,20 @@ class TwoPhaseSearch:
         """Ask for the statistics of every slot that somebody is ready for, until the steady instant `until`."""
         ready = self._ready_of(self._overlay.view.ready_by_slot(answering=True), self._audit.refuted())
         outcome = await self._counted(asked, ready, until, avoid, shown_at)
-        if outcome.is_answered and not outcome.disputed:
-            self._remembered.note(asked.query, outcome.slots, outcome.statistics)
+        likely = outcome.likely
+        if any(likely.values()):  # what was proposed has to be counted, too
+            asked = replace(asked.with_probes(_probes(likely)), unsure=())
+            outcome = await self._counted(asked, ready, until, avoid, shown_at)
+        self._note(outcome, asked, likely)
+        outcome.peer_query, outcome.statistics = asked.bent(outcome.counted, likely)
+        outcome.likely = likely
         return outcome
+
+    async def learn(self, asked: PeerQuery, until: float) -> None:
+        """Learn the statistics of words that nobody asks for yet; of those that may be slips nothing is noted."""
+        ready = self._ready_of(self._overlay.view.ready_by_slot(answering=True), self._audit.refuted())
+        outcome = await self._counted(asked, ready, until)
+        self._note(outcome, asked, {word: () for word, others in outcome.likely.items() if not others})
 
     async def _counted(
         self,
@@ -132,7 +154,6 @@ class TwoPhaseSearch:
 
     async def best(
         self,
-        asked: PeerQuery,
         outcome: SearchOutcome,
         k: int,
         per_host: int,
@@ -147,20 +168,22 @@ class TwoPhaseSearch:
         while True:
             coming = outcome.coming = Gathered()
             asked_for = min(k + BESIDE, MAX_K) if outcome.is_guess else k
-            ask = _ask_best(asked, outcome, (asked_for, depth, max(floor, 0.0)), per_host)
-            question, now = best_question(asked.query, ask), self._audit.now
+            asked = outcome.peer_query
+            ask = _ask_best(outcome, (asked_for, depth, max(floor, 0.0)), per_host)
+            counted = len(asked.counted) if outcome.is_guess else 0
+            question, now = best_question(asked.query, ask, counted), self._audit.now
             by = now + GUESSING * (until - now) if outcome.is_guess else until
             await self._remote.cover(open_, question, by, avoid, shown_at, coming)
             if left := self._left(open_, coming.slots, outcome.slots):
                 await self._remote.cover(left, question, by, avoid, shown_at, coming)
             note_answers(outcome, coming)
             self._hit_audit.offer(coming, asked.query, ask)
-            if outcome.is_guess and not await self._is_proved(asked, outcome, asked_for, until, avoid, shown_at):
+            if outcome.is_guess and not await self._is_proved(outcome, asked_for, until, avoid, shown_at):
                 open_ = self._ready(outcome.answered, outcome)
                 continue
             best = newest(best, coming)
             outcome.best, outcome.coming = best, Gathered()
-            loose, floor = fill_in(outcome, asked, k, per_host)
+            loose, floor = fill_in(outcome, k, per_host)
             if not loose or depth >= self._config.max_depth or not coming.answers:
                 break
             depth, ready = min(depth * DEEPER, self._config.max_depth), self._ready(loose, outcome)
@@ -171,7 +194,6 @@ class TwoPhaseSearch:
 
     async def _is_proved(
         self,
-        asked: PeerQuery,
         outcome: SearchOutcome,
         k: int,
         until: float,
@@ -180,8 +202,8 @@ class TwoPhaseSearch:
     ) -> bool:
         """Put the statistics that the answers brought in place of the guessed ones, and score by them. New peers are
         asked for theirs by slot before, and so is whose answer counts for some of its slots alone. False where these
-        gave none, or a peer was refuted: the best have to be asked for again."""
-        guess, coming, me = outcome.statistics, outcome.coming, self._overlay.view.node_id
+        gave none, a peer was refuted or other alternatives follow: the best have to be asked for again."""
+        asked, guess, coming, me = outcome.peer_query, outcome.statistics, outcome.coming, self._overlay.view.node_id
         is_new = self._audit.sampling.is_new
         new = {peer for peer, _, _ in coming.answers if peer != me and is_new(peer, Topic.STATISTICS)}
         sums, unsure = brought(coming, new)
@@ -192,16 +214,23 @@ class TwoPhaseSearch:
         again = summed(asked, Gathered(), Ready())
         if unsure:
             again = await self._counted(asked, outcome.ready.within(unsure), until, avoid, shown_at, doubted)
-        outcome.prove(asked, sums, again)
+        outcome.prove(sums, again)
         outcome.answered = coming.slots & ~unsure | again.answered
-        if outcome.is_answered and not outcome.disputed:
-            self._remembered.note(asked.query, outcome.slots, outcome.statistics)
-        if outcome.answered != coming.slots or not self._audit.refuted().isdisjoint(new):
+        self._note(outcome, asked)
+        is_bent = outcome.peer_query.query.bent != asked.query.bent
+        if outcome.answered != coming.slots or not self._audit.refuted().isdisjoint(new) or is_bent:
             return False
         if outcome.statistics != guess:
             outcome.rescoring = Rescoring(asked.query, guess, outcome.statistics, k)
             coming.answers = [(peer, outcome.rescoring.answer(told), slots) for peer, told, slots in coming.answers]
         return True
+
+    def _note(self, outcome: SearchOutcome, asked: PeerQuery, likely: Mapping[str, Collection[str]] = NONE) -> None:
+        """Remember the sums of all slots, and what was proposed."""
+        if outcome.is_answered and not outcome.disputed:
+            rules = outcome.slots, asked.query.rules.analyzer.number
+            self._remembered.note(asked.counted, rules, outcome.counted)
+            self._remembered.note_likely(likely, rules, self._audit.now)
 
     async def _check(self, asked: PeerQuery, peer: NodeId, told: BestAnswer) -> None:
         """Hold a peer to the sums that it brought: it and others are asked for the statistics of these slots."""
@@ -216,11 +245,11 @@ class TwoPhaseSearch:
         ready = Ready({Slot(slot): (me,) if me in peers else () for slot, peers in enumerate(by_slot)})
         counted = await self._remote.cover(ready, _statistics_question(asked, len(ready)), until)
         outcome, depth = summed(asked, counted, ready), min(self._config.first_depth, self._config.max_depth)
-        question = best_question(asked.query, _ask_best(asked, outcome, (k, depth, 0.0), per_host))
+        question = best_question(asked.query, _ask_best(outcome, (k, depth, 0.0), per_host))
         outcome.coming = await self._remote.cover(ready, question, until)
-        return self.so_far(asked, outcome, k, per_host)
+        return self.so_far(outcome, k, per_host)
 
-    def so_far(self, asked: PeerQuery, outcome: SearchOutcome, k: int, per_host: int) -> SearchOutcome:
+    def so_far(self, outcome: SearchOutcome, k: int, per_host: int) -> SearchOutcome:
         """Return what the second round has found by now; who has not answered yet counts as silent."""
         coming = replace(outcome.coming, late=outcome.coming.asked - {peer for peer, _, _ in outcome.coming.answers})
         known = replace(
@@ -233,7 +262,7 @@ class TwoPhaseSearch:
             best=newest(outcome.best, coming),
         )
         note_answers(known, coming)
-        fill_in(known, asked, k, per_host)
+        fill_in(known, k, per_host)
         known.answered, known.proven = Gathered(known.best).slots, False
         return known
 
@@ -269,27 +298,35 @@ class TwoPhaseSearch:
 
 def _statistics_question(asked: PeerQuery, slot_count: int, from_store: bool = False) -> SlotQuestion[StatisticsAnswer]:
     analyzer, patterns = asked.query.rules.analyzer.number, tuple(map(str, asked.patterns))
-    bits = slot_count.bit_length() - 1
+    bits, unsure = slot_count.bit_length() - 1, () if from_store else asked.unsure
 
     def ask(slots: Sequence[Slot]) -> AskStatistics:
-        words = asked.text, asked.language, asked.site, asked.spellings, () if from_store else patterns
-        return AskStatistics(analyzer, bits, tuple(slots), *words, from_store)
+        words = asked.text, asked.language, asked.site, asked.probes, () if from_store else patterns
+        return AskStatistics(analyzer, bits, tuple(slots), *words, from_store, unsure, asked.plain.is_verbatim)
 
     def wrong(answer: StatisticsAnswer, slots: Sequence[Slot]) -> str | None:
-        return wrong_statistics(answer, slots, asked.query, len(asked.spellings))
+        return wrong_statistics(answer, slots, len(asked.counted), len(unsure), asked.query.rules)
 
     return SlotQuestion(ask, StatisticsAnswer, wrong)
 
 
-def _ask_best(asked: PeerQuery, outcome: SearchOutcome, bounds: Bounds, per_host: int) -> AskOf:
+def _probes(likely: Mapping[str, Collection[str]]) -> Iterator[str]:
+    """Words for which others were proposed, and these."""
+    return chain.from_iterable((word, *others) for word, others in likely.items() if others)
+
+
+def _ask_best(outcome: SearchOutcome, bounds: Bounds, per_host: int) -> AskOf:
     """Return what asks for the best of some slots."""
-    sums = outcome.statistics
+    asked, sums = outcome.peer_query, outcome.statistics
     rules = *asked.query.rules.numbers, outcome.slots.bit_length() - 1
     numbers = sums.documents, sums.lengths, sums.df
     narrow, flags = (asked.language, asked.site), (asked.facets, asked.query.is_by_date)
-    guess = (True, asked.spellings) if outcome.is_guess else (False, ())
+    guess = (True, asked.probes) if outcome.is_guess else (False, ())
+    bent = asked.query.bent, asked.query.is_verbatim
 
     def ask(slots: Sequence[Slot]) -> AskBest:
-        return AskBest(*rules, tuple(slots), asked.text, *numbers, *bounds, *narrow, per_host, *flags, (), *guess)
+        return AskBest(
+            *rules, tuple(slots), asked.text, *numbers, *bounds, *narrow, per_host, *flags, (), *guess, *bent
+        )
 
     return ask

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from index.engine.protocol import Candidates, Facets, IndexEntry, Scale, commonest
 from index.engine.slot_counts import SlotCounts, counted
 from index.query.collection_statistics import CELL_BITS
-from index.query.leaf import Form, Phrase, Term, forms_of
+from index.query.leaf import Form, Leaf, forms_of
 from index.query.parser import Condition, LanguageFilter, Query, QueryNode, SiteFilter, TagFilter, select
 from index.query.query_tree import all_of
 from index.text.field_terms import FieldTerms
@@ -115,7 +115,7 @@ class MemoryEngine:
         return [(self._words, entry.words), (self._titles, [entry.title] if entry.title else [])]
 
     def _find(self, leaf: Condition) -> frozenset[int]:
-        if not isinstance(leaf, Term | Phrase):
+        if not isinstance(leaf, Leaf):
             return frozenset(self._postings.get(leaf, ()))
         return frozenset(number for form in forms_of(leaf) for number in self._holding(form))
 

@@ -41,7 +41,7 @@ from index.engine.tantivy_documents import (
     without_class,
 )
 from index.engine.tantivy_matches import Matches
-from index.engine.tantivy_queries import silent
+from index.engine.tantivy_queries import any_of, silent
 from index.engine.tantivy_scores import ScoredQueries
 from index.engine.tantivy_terms import AskedTerms
 from index.errors import IndexCorrupt, failure_of
@@ -256,11 +256,16 @@ class TantivyEngine:
 
     def _within(self, query: tantivy.Query, slots: frozenset[int], slot_bits: int) -> tantivy.Query:
         """The query narrowed to these slots, where there are others."""
-        occupied = self._occupied(slot_bits).keys()
+        known, occupied, asked = self._here, self._occupied(slot_bits).keys(), (slots, slot_bits)
         if occupied <= slots:
             return query
-        wanted = tantivy.Query.term_set_query(self._schema, MARK, slot_marks(occupied & slots, slot_bits))
-        return tantivy.Query.boolean_query([(Occur.Must, query), (Occur.Must, silent(wanted))])
+        if (here := known.get(asked)) is None:
+            if len(known) >= FACETED:
+                known.clear()
+            marks = slot_marks(occupied & slots, slot_bits)  # to match a set of terms takes twice as long
+            wanted = [tantivy.Query.term_query(self._schema, MARK, mark, "basic") for mark in marks]
+            here = known[asked] = silent(any_of(*wanted))
+        return tantivy.Query.boolean_query([(Occur.Must, query), (Occur.Must, here)])
 
     def close(self) -> None:
         self._writer = None  # a merge under way is given up, as it may take a minute; a later commit begins it anew
@@ -283,6 +288,7 @@ class TantivyEngine:
         self._counted = CountMemory(COUNTED)  # by node and slot_bits; a word by itself: as written
         self._hosts: _ByNode = {}  # by digests as numbers, in all slots
         self._faceted: dict[tuple[QueryNode, frozenset[int], int], Facets] = {}
+        self._here: dict[tuple[frozenset[int], int], tantivy.Query] = {}  # what is in some slots
 
     def _occupied(self, slot_bits: int) -> Mapping[int, int]:
         """How many documents each slot holds that holds any."""

@@ -14,7 +14,7 @@ from tantivy import Occur
 from index.engine.tantivy_documents import BOILERPLATE, LANGUAGE, MARK, SITE, TAG, TEXT, WORD, mark_of
 from index.engine.tantivy_queries import any_of, boolean
 from index.engine.tantivy_terms import Asked, AskedTerms
-from index.query.leaf import Leaf, Phrase, Term
+from index.query.leaf import Leaf
 from index.query.query_tree import Condition, LanguageFilter, QueryGroup, QueryNode, SiteFilter, TagFilter
 
 MAX_WAYS = 6  # to choose so many of a group's children, each written out
@@ -43,13 +43,13 @@ class Matches:
                 plans = (self._plan(node, stem_class) for stem_class in self._asked.classes)
                 return any_of(*map(self._planned, dict.fromkeys(plan for plan in plans if plan != _IMPOSSIBLE)))
             return boolean(node, list(map(self.of, node.children)), map(self.of, node.without))
-        if isinstance(node, Term | Phrase):
+        if isinstance(node, Leaf):
             return any_of(*self.in_field(node, TEXT), *self.in_field(node, BOILERPLATE))
         return self._filter(node)
 
     def in_field(self, leaf: Leaf, field: str) -> list[tantivy.Query]:
-        """Return queries of which a document that holds a leaf in a field matches one, or two where it holds a phrase
-        apart and joined."""
+        """Return queries of which a document that holds a leaf in a field matches one, or several where it holds
+        synonyms."""
         return [asked.query(self._schema) for asked in self._asked.of(leaf, field)]
 
     def _filter(self, node: SiteFilter | LanguageFilter | TagFilter) -> tantivy.Query:
@@ -67,7 +67,7 @@ class Matches:
                 plan for each in node.children if (plan := self._plan(each, stem_class, is_rough)) != _IMPOSSIBLE
             )
             return (node.minimum, plans) if len(plans) >= node.minimum else _IMPOSSIBLE
-        if not isinstance(node, Term | Phrase):
+        if not isinstance(node, Leaf):
             return node
         if not is_rough:
             return 1, self._asked.by_class(node).get(stem_class, ())

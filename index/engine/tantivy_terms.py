@@ -72,7 +72,7 @@ class AskedTerms:
 
     def of(self, leaf: Leaf, field: str) -> Sequence[Asked]:
         """Return what is asked for a leaf in the text, the boilerplate, or a class of rewards: of what is in this list,
-        each document holds one at most, or two where it holds a phrase apart and joined."""
+        each document holds one at most, or several where it holds synonyms."""
         by_field = self._of_leaf(leaf).by_field
         if (found := by_field.get(field)) is None:
             found = by_field[field] = [asked for asked in self._all_of(leaf, field) if self._is_there(asked)]

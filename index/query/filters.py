@@ -37,6 +37,7 @@ class FilterRule:
     read: Callable[[str], QueryNode | None]
     example: str
     scores: bool = False  # whether its value is looked for as a word, too
+    weighs: bool = False  # whether the text scores by its value, which it need not hold
 
 
 @lru_cache(256)  # a query may say the same many times
@@ -126,6 +127,7 @@ FILTERS = {
     "lang": FilterRule(_language, "lang:de"),
     "intitle": FilterRule(_in_field("title"), "intitle:tutorial", True),
     "inurl": FilterRule(_in_field("url"), "inurl:docs", True),
+    "inimage": FilterRule(_in_field("image"), "inimage:sunset", weighs=True),
     "filetype": FilterRule(_type, "filetype:pdf"),
     "before": FilterRule(_before, "before:2024-05"),
     "after": FilterRule(_after, "after:2023"),

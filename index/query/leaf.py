@@ -1,10 +1,11 @@
-"""A leaf of a query is the part that scores: a word, or a phrase of words. Its stem depends on the stem class of the
-document.
+"""A leaf of a query is the part that scores: a word, a phrase of words, or synonyms. A word's stem depends on the stem
+class of the document.
 
 Pure: values only. A word has a stem for each stem class, and a document can match only that of its own class. So the df
 of a leaf, which counts documents, is the sum over all classes.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -39,17 +40,26 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Matches two words or more at consecutive positions of one field; it ranks as one pseudo-term. Where they are
-    written as one, too ("utf-8", "utf8"), it matches that as well."""
+    """Matches two words or more at consecutive positions of one field; it ranks as one pseudo-term."""
 
     words: tuple[Term, ...]
-    joined: Term | None = None
 
     def __hash__(self) -> int:
         return hash(self.words)
 
 
-Leaf = Term | Phrase
+@dataclass(frozen=True, slots=True)
+class Synonyms:
+    """Matches documents that hold any of several words or phrases, the first of which was typed; it ranks as one
+    pseudo-term, whose occurrences are those of all (Pirkola 1998): "utf-8" and "utf8", a slip and the right word."""
+
+    ways: tuple[Term | Phrase, ...]
+
+    def __hash__(self) -> int:
+        return hash(self.ways)
+
+
+Leaf = Term | Phrase | Synonyms
 
 
 def term_of(word: str) -> Term:
@@ -57,19 +67,40 @@ def term_of(word: str) -> Term:
     return Term(word, stems_of(word))
 
 
-def phrase_of(*words: str, joined: str = "") -> Phrase:
-    """Return the phrase of several of `analyzer.words`; `joined` is what they make together, where they do."""
-    return Phrase(tuple(map(term_of, words)), term_of(joined) if joined else None)
+def phrase_of(*words: str) -> Phrase:
+    """Return the phrase of several of `analyzer.words`."""
+    return Phrase(tuple(map(term_of, words)))
+
+
+def leaf_of(words: Sequence[str], others: Iterable[Sequence[str]] = ()) -> Leaf:
+    """Return the leaf of some of `analyzer.words` that follow each other, and of `others` that mean the same."""
+    ways = [term_of(each[0]) if len(each) == 1 else phrase_of(*each) for each in (words, *others)]
+    distinct = tuple(dict.fromkeys(ways))
+    return distinct[0] if len(distinct) == 1 else Synonyms(distinct)
+
+
+def ways_of(leaf: Leaf) -> tuple[Term | Phrase, ...]:
+    """Return the words and phrases of which any is enough, the first as it was typed."""
+    return leaf.ways if isinstance(leaf, Synonyms) else (leaf,)
+
+
+def words_of(leaf: Leaf) -> tuple[Term, ...]:
+    """Return the words of a leaf as it was typed."""
+    typed = ways_of(leaf)[0]
+    return typed.words if isinstance(typed, Phrase) else (typed,)
 
 
 @lru_cache(1 << 10)
 def forms_of(leaf: Leaf) -> tuple[Form, ...]:
-    """Return what documents are asked for; one form where all classes have the same, and one more for what is joined.
-    A document that holds any of those of its class matches."""
-    if isinstance(leaf, Phrase) and leaf.joined:
-        return (*forms_of(Phrase(leaf.words)), *forms_of(leaf.joined))
+    """Return what documents are asked for; one form of each way where all classes have the same. A document that holds
+    any of those of its class matches."""
+    if isinstance(leaf, Synonyms):
+        merged: dict[tuple[str, ...], int] = {}
+        for terms, classes in (form for way in leaf.ways for form in forms_of(way)):
+            merged[terms] = merged.get(terms, 0) | classes
+        return tuple(Form(*each) for each in merged.items())
     found: dict[tuple[str, ...], int] = {(): ALL_CLASSES}
-    for word in (leaf,) if isinstance(leaf, Term) else leaf.words:
+    for word in words_of(leaf):
         found = _with_next(found, word)
     return tuple(Form(*each) for each in sorted(found.items(), key=_first_class))
 
@@ -95,13 +126,17 @@ def _first_class(found: tuple[tuple[str, ...], int]) -> int:
 def scripts_of(leaves: tuple[Leaf, ...]) -> int:
     """Return the scripts in which some leaves are written, a bit each (`writing.py`)."""
     found = 0
-    for word in (word for leaf in leaves for word in ((leaf,) if isinstance(leaf, Term) else leaf.words)):
+    for word in (word for leaf in leaves for word in words_of(leaf)):
         found |= scripts_of_word(word.surface)
     return found
 
 
 @lru_cache(1 << 12)
-def terms_in(leaf: Leaf, stem_class: int) -> tuple[str, ...]:
-    """Return what documents of one class are asked for: one term, or those of a phrase as it is written apart."""
-    words = (leaf,) if isinstance(leaf, Term) else leaf.words
-    return tuple(next(stem.term for stem in word.stems if stem.classes >> stem_class & 1) for word in words)
+def terms_in(leaf: Leaf, stem_class: int) -> tuple[tuple[str, ...], ...]:
+    """Return what documents of one class are asked for, any of which is enough: a term, or all those of a phrase."""
+    every = (way.words if isinstance(way, Phrase) else (way,) for way in ways_of(leaf))
+    return tuple(dict.fromkeys(tuple([_term_in(word, stem_class) for word in words]) for words in every))
+
+
+def _term_in(word: Term, stem_class: int) -> str:
+    return next(stem.term for stem in word.stems if stem.classes >> stem_class & 1)

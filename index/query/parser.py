@@ -4,7 +4,9 @@ Pure: values only. Words are wished: every document that holds one of them is *r
 of them is *counted*. How many are enough depends on their number alone (`enough_of`), so that every engine counts
 alike. `+word`, "a phrase" and words joined by `AND` are demanded; `-word`, `NOT word` exclude; `OR` (or `|`) joins
 alternatives; `( … )`; filters as `site:host`, all of which `filters.py` has in a table. Stop words are left out where
-there is any other word, but stand in phrases. A word that the analyzer cuts into several terms is a phrase ("x-ray").
+there is any other word, but stand in phrases. What the analyzer cuts into several words is looked for as
+`compounds.py` says. A word may have others that mean the same: those are given, see `alternatives.py`. Nothing that is
+demanded or stands in alternatives is cut or changed, and nothing of a verbatim query.
 In scripts without spaces it asks for all its bigrams. Half of them are enough to count, since every second one may
 stand across the border of two words, and a third of a sentence. One character alone asks for all documents that hold it
 (`tags.py`). Length, depth and leaves are bounded. `readings` tells where a piece was read in a way that is not obvious.
@@ -15,11 +17,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
+from index.query.compounds import leaves_of
 from index.query.filters import FILTERS, read_filter
-from index.query.leaf import Leaf, Term, phrase_of, term_of
+from index.query.leaf import Leaf, Term, leaf_of, term_of, words_of
 from index.query.query_tree import (
     NOTHING,
+    Bent,
     Condition,
     LanguageFilter,
     Query,
@@ -68,10 +73,17 @@ __all__ = [
 
 @lru_cache(64)  # both rounds and the asker parse the same
 def parse_query(
-    text: str, language: str = "", site: str = "", is_by_date: bool = False, rules: SearchRules = NEWEST_RULES
+    text: str,
+    language: str = "",
+    site: str = "",
+    is_by_date: bool = False,
+    rules: SearchRules = NEWEST_RULES,
+    bent: Bent = (),
+    is_verbatim: bool = False,
 ) -> Query:
     """Parse a query; `language` and `site` narrow it like `lang:` and `site:`. It never raises.
 
+    `bent`: typed words, each with one that means the same. `is_verbatim`: everything is looked for as it is written.
     Sorted by date, only what is counted is found: else a page of today that holds one word of five would stand first.
     """
     readings: list[Reading] = []
@@ -81,10 +93,10 @@ def parse_query(
     kept = {each.name: each.value for each in beside if _filter(each)}
     language, site = kept.get("lang", ""), kept.get("site", "")
     syntax, odd = read_syntax(text)
-    builder = _Builder(syntax, language)
+    builder = _Builder(syntax, language, bent, is_verbatim=is_verbatim)
     unit = builder.whole()
     if unit is None:  # operators without anything to work on
-        builder = _Builder(_literal(text), language)
+        builder = _Builder(_literal(text), language, bent, is_verbatim=is_verbatim)
         unit = builder.whole()
         odd = (Reading(ReadAs.LITERAL if unit else ReadAs.NOTHING, text[:MAX_PIECE]),)
     filters: list[QueryNode] = [found for each in beside if (found := _filter(each))]
@@ -94,7 +106,8 @@ def parse_query(
     repeats = tuple(min(count, MAX_REPEATS) for count in builder.said.values())
     told = (*readings, *odd, *builder.readings)
     root = counted if is_by_date else ranked
-    return Query(text, language, site, root, counted, tuple(builder.said), repeats, told, is_by_date, rules)
+    scoring = tuple(builder.said), repeats, told, is_by_date, rules
+    return Query(text, language, site, root, counted, *scoring, tuple(builder.plain), bent, is_verbatim)
 
 
 def enough_of(wished: int) -> int:
@@ -123,15 +136,20 @@ class _Unit:
 class _Builder:
     """Makes the trees of one query, with at most MAX_LEAVES words."""
 
-    def __init__(self, syntax: Group, language: str) -> None:
+    def __init__(self, syntax: Group, language: str, bent: Bent, *, is_verbatim: bool) -> None:
         self.readings: list[Reading] = []
         self.said: Counter[Leaf] = Counter()
+        self.plain: list[str] = []  # words that may be bent, "" between those that do not stand side by side
+        self._bent = bent
+        self._is_plain = not is_verbatim and len(syntax.alternatives) == 1
         self._syntax = syntax
         self._room = MAX_LEAVES
         self._is_cut = False
         named = [each.value for each in _filters(syntax) if each.name == "lang" and _filter(each)]
-        alone = [found[0] for each in _wished(syntax) if len(found := words(each.text)) == 1]
-        self._weak = stop_words(alone, language or (named[0] if named else ""))
+        wished = [words(each.text) for each in _wished(syntax)]
+        alone = [found[0] for found in wished if len(found) == 1]
+        self._is_one_of_many = len(wished) > 1
+        self._weak = stop_words([*chain.from_iterable(wished)], language or (named[0] if named else ""))
         if all(word in self._weak for word in alone) and not _has_others(syntax):
             self._weak = frozenset()  # of a query of stop words alone, none is weak
         self._left_out: dict[str, None] = {}
@@ -164,15 +182,21 @@ class _Builder:
         without: list[QueryNode] = []
         for item in items:
             node = item.node
+            if item.sign or not isinstance(node, Words):
+                self.plain.append("")
             if item.sign == "-":
                 without += self._excluded(node)
                 continue
             if isinstance(node, Filter) and (found := self._kept(node)):
                 filters.append(found)
+                if FILTERS[node.name].weighs:
+                    self._word(Words(node.value), is_demanded=True)
                 if not FILTERS[node.name].scores:
                     continue
                 node = Words(node.value)
+            was, self._is_plain = self._is_plain, self._is_plain and isinstance(item.node, Words)
             unit, lifted = self._positive(node, bool(item.sign))
+            self._is_plain = was
             without += lifted
             if unit:
                 (demanded if item.sign == "+" else wished).append(unit)
@@ -215,20 +239,41 @@ class _Builder:
         found = words(written.text)
         if not is_demanded and len(found) == 1 and found[0] in self._weak:
             self._left_out[found[0]] = None
+            self.plain.append("")
             return None
         text = written.text.partition("://")[2] or written.text
+        is_plain = self._is_plain and not is_demanded and " " not in text.strip()
+        if len(found) > 1 and is_plain and not any(map(is_unspaced, found)):
+            self.plain.append("")
+            return self._compound(text)
         cut = self._cut(words(text))
         if not cut:
             return None
         if is_demanded or len(cut) == 1 or not any(map(is_unspaced, cut)):
             leaf = _exactly(cut, joined_word(text))
+            if is_plain and len(cut) == 1:
+                self.plain.append(cut[0])
+                leaf = leaf_of(cut, [found for word, other in self._bent if word == cut[0] and (found := words(other))])
             self.said[leaf] += 1
             node = self._wherever(leaf)
             return _Unit(node, node)
+        self.plain.append("")
         leaves = list(map(term_of, cut))
         self.said.update(leaves)
         bigrams: list[QueryNode] = list(leaves)
         return _Unit(any_of(bigrams), at_least(enough_of_run(len(set(cut))), bigrams))
+
+    def _compound(self, text: str) -> _Unit | None:
+        """A token of several words: it is counted where all of these stand."""
+        leaves, beside = leaves_of(text, self._weak)
+        if self._is_one_of_many and len(leaves) == 1 and leaves[0] in set[Leaf](map(term_of, self._weak)):
+            self._left_out[text] = None
+            return None
+        if not leaves or not self._take(sum(len(words_of(leaf)) for leaf in (*leaves, *beside)), text):
+            return None
+        self.said.update((*leaves, *beside))
+        nodes = list(map(self._wherever, leaves))
+        return _Unit(any_of(nodes), all_of(nodes))
 
     def _wherever(self, leaf: Leaf) -> QueryNode:
         """Return the query of all documents that hold a leaf. A character that is a word by itself is also found inside
@@ -265,7 +310,7 @@ def _joined(wished: list[_Unit], demanded: list[_Unit], filters: list[QueryNode]
 
 
 def _exactly(found: Sequence[str], joined: str = "") -> Leaf:
-    return term_of(found[0]) if len(found) == 1 else phrase_of(*found, joined=joined)
+    return leaf_of(found, [(joined,)] if joined and len(found) > 1 else ())
 
 
 def _clean(text: str, readings: list[Reading]) -> str:

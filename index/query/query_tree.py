@@ -3,11 +3,11 @@
 Pure: values, and the set algebra of the tree.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from index.query.leaf import Leaf, Phrase, Term
+from index.query.leaf import Leaf
 from index.query.search_rules import NEWEST_RULES, SearchRules
 
 
@@ -32,7 +32,7 @@ class TagFilter:
     tag: str
 
 
-Condition = Term | Phrase | SiteFilter | LanguageFilter | TagFilter  # what has no children
+Condition = Leaf | SiteFilter | LanguageFilter | TagFilter  # what has no children
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,7 @@ class QueryGroup:
 
 
 QueryNode = Condition | QueryGroup
+Bent = tuple[tuple[str, str], ...]  # typed words, each with one that means the same
 NOTHING = QueryGroup(1, ())
 
 
@@ -81,6 +82,8 @@ class Query:
     holds any word that is looked for. `counted`: what is counted, all that holds enough of them. `leaves`: distinct
     terms and phrases that score, in order of appearance; none excluded. `repeats`: how often each was said, 1 … 3.
     `is_by_date`: the newest stand first, and ranked is what is counted. `rules`: by which it is parsed and scored.
+    `plain`: words that may be bent, in order, with "" between those that do not stand side by side. `bent`: words that
+    mean the same, each behind a typed one. `is_verbatim`: nothing is bent, and what the analyzer cuts is a phrase.
     """
 
     text: str
@@ -93,6 +96,9 @@ class Query:
     readings: tuple[Reading, ...] = ()
     is_by_date: bool = False
     rules: SearchRules = NEWEST_RULES
+    plain: tuple[str, ...] = ()
+    bent: Bent = ()
+    is_verbatim: bool = False
 
 
 def select(node: QueryNode, find: Callable[[Condition], frozenset[int]]) -> frozenset[int]:
@@ -107,6 +113,15 @@ def select(node: QueryNode, find: Callable[[Condition], frozenset[int]]) -> froz
     for child in node.without:
         found -= select(child, find)
     return found
+
+
+def tags_in(node: QueryNode) -> Iterator[str]:
+    """Yield the tags that a tree asks for, excluded ones apart."""
+    if isinstance(node, TagFilter):
+        yield node.tag
+    elif isinstance(node, QueryGroup):
+        for child in node.children:
+            yield from tags_in(child)
 
 
 def is_any_of(node: QueryNode, leaves: Sequence[Leaf]) -> bool:

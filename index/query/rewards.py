@@ -18,7 +18,7 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 
-from index.query.leaf import Leaf, Phrase
+from index.query.leaf import Leaf, words_of
 from index.query.ranking_rules import FRONT_MOST, RankingRules
 from index.text.field_terms import TITLE, URL
 from index.text.forward_index import Counts
@@ -50,7 +50,7 @@ def shares(rules: RankingRules, words: int) -> tuple[float, ...]:
 
 def words_in(leaves: Sequence[Leaf]) -> int:
     """Return the number of words in all leaves of a query, bounded to 1 … MANY."""
-    return max(1, min(MANY, sum(len(leaf.words) if isinstance(leaf, Phrase) else 1 for leaf in leaves)))
+    return max(1, min(MANY, sum(len(words_of(leaf)) for leaf in leaves)))
 
 
 @lru_cache(256)

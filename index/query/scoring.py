@@ -27,14 +27,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import prod
 from operator import and_
 from typing import Any, NamedTuple
 
 from index.query.collection_statistics import Statistics
 from index.query.doubt import doubt, is_obscure
-from index.query.leaf import Leaf, Phrase, Term, scripts_of, terms_in
+from index.query.leaf import Leaf, Phrase, Term, scripts_of, terms_in, ways_of, words_of
 from index.query.parser import Query
 from index.query.rewards import coverage, earned, kept_share, most_share, words_in
 from index.text.forward_index import FIELDS, Counts, ForwardRecord, by_field, within_fields
@@ -95,7 +95,8 @@ def leaf_weights(query: Query, statistics: Statistics) -> tuple[float, ...]:
     """Return what each leaf weighs: its idf as often as it was said, or the share of that which its word keeps."""
     rules = query.rules.ranking
     parts = rules.asking_share, rules.grammar_share
-    kept = (kept_share(leaf.surface, *parts) if isinstance(leaf, Term) else 1.0 for leaf in query.leaves)
+    typed = (ways_of(leaf)[0] for leaf in query.leaves)
+    kept = (kept_share(way.surface, *parts) if isinstance(way, Term) else 1.0 for way in typed)
     return tuple(count * idf * share for count, idf, share in zip(query.repeats, idfs(statistics), kept, strict=True))
 
 
@@ -221,11 +222,11 @@ def max_proximity(query: Query) -> float:
 
 
 def occurrences(forward: ForwardRecord, leaf: Leaf) -> list[int]:
-    """Return the positions at which a leaf begins, ascending: a phrase begins where its terms follow each other. A
-    joined form counts beside its parts."""
-    apart = follow_each_other(list(map(forward.positions, terms_in(leaf, forward.stem_class))))
-    joined = leaf.joined if isinstance(leaf, Phrase) else None
-    return sorted((*apart, *occurrences(forward, joined))) if joined else apart
+    """Return the positions at which a leaf begins, ascending: a phrase begins where its terms follow each other, and
+    synonyms where any of them does."""
+    every = terms_in(leaf, forward.stem_class)
+    found = [follow_each_other(list(map(forward.positions, terms))) for terms in every]
+    return found[0] if len(found) == 1 else sorted(chain.from_iterable(found))
 
 
 def follow_each_other(places: Sequence[list[int]]) -> list[int]:
@@ -249,12 +250,7 @@ def closeness(leaves: Sequence[Leaf], places: Sequence[list[int]]) -> int:
     near = 0
     for number, (here, there) in enumerate(pairwise(places)):
         if here and there:
-            one, other = leaves[number], leaves[number + 1]
-            spans = (
-                len(one.words) if isinstance(one, Phrase) else 1,
-                len(other.words) if isinstance(other, Phrase) else 1,
-            )
-            gap = _gap(here, spans[0], there, spans[1])
+            gap = _gap(here, len(words_of(leaves[number])), there, len(words_of(leaves[number + 1])))
             near += CLOSE_ONE // gap if gap <= CLOSE_REACH else 0
     return near // (len(leaves) - 1)
 
@@ -297,7 +293,11 @@ def explain(query: Query, scored: Scored, statistics: Statistics) -> dict[str, A
 
 def name_of(leaf: Leaf) -> str:
     """Write a leaf as text."""
-    return leaf.surface if isinstance(leaf, Term) else f'"{" ".join(word.surface for word in leaf.words)}"'
+    return "|".join(map(_name_of, ways_of(leaf)))
+
+
+def _name_of(way: Term | Phrase) -> str:
+    return way.surface if isinstance(way, Term) else f'"{" ".join(word.surface for word in way.words)}"'
 
 
 def _gap(a: list[int], a_span: int, b: list[int], b_span: int) -> int:

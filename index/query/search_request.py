@@ -16,6 +16,7 @@ class SearchRequest:
     `explain`: give the numbers behind each score.
     `facets`: count matches by site, language, year and type.
     `is_by_date`: put the newest first, of those that hold enough of the words.
+    `is_verbatim`: look for every word just as it is typed.
     `first_ms`: milliseconds after which the asker shows the results so far; 0: it waits for all. Others are asked for
     the slots of silent peers in time for that.
 
@@ -31,3 +32,4 @@ class SearchRequest:
     facets: bool = False
     is_by_date: bool = False
     first_ms: int = 0
+    is_verbatim: bool = False

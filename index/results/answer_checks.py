@@ -18,13 +18,17 @@ from index.engine.protocol import FACETS
 from index.query.collection_statistics import Statistics
 from index.query.parser import Query
 from index.query.scoring import Scorer, measure
+from index.query.search_rules import NEWEST_RULES, SearchRules
 from index.shard.messages import AskBest, BestAnswer, HitRow, SlotSums, StatisticsAnswer
 from index.text.forward_index import ForwardRecord, content_digest, signature_of
 from index.text.site_host import digest_of_host, host_of
 
 
-def wrong_statistics(answer: StatisticsAnswer, asked: Collection[Slot], query: Query, spellings: int = 0) -> str | None:
-    """Say why this answer to AskStatistics cannot be true, None where it can."""
+def wrong_statistics(
+    answer: StatisticsAnswer, asked: Collection[Slot], counted: int, unsure: int = 0, rules: SearchRules = NEWEST_RULES
+) -> str | None:
+    """Say why this answer to AskStatistics cannot be true, None where it can. `counted`: leaves and probes; `unsure`:
+    words for which it may propose others."""
     if reason := _wrong_slots(answer.slots, asked):
         return reason
     count = len(answer.slots)
@@ -33,17 +37,16 @@ def wrong_statistics(answer: StatisticsAnswer, asked: Collection[Slot], query: Q
         answer.lengths,
         answer.fingerprints,
         *answer.df,
-        *answer.spellings,
     ]
-    if len(answer.spellings) != spellings:
-        return "not one number for each spelling"
-    if len(answer.df) != len(query.leaves) or any(len(row) != count for row in rows):
+    if len(answer.likely) != unsure:
+        return "not one list for each unsure word"
+    if len(answer.df) != counted or any(len(row) != count for row in rows):
         return "not one number for each slot and leaf"
-    limits = query.rules.analyzer.limits
+    limits = rules.analyzer.limits
     for lengths, most in zip(zip(*answer.lengths, strict=True), limits, strict=False):  # no field where no slot is
         if any(map(gt, lengths, map(mul, answer.documents, repeat(most)))):
             return "documents longer than the analyzer allows"
-    for found in (*answer.df, *answer.spellings):
+    for found in answer.df:
         if any(map(gt, found, answer.documents)):
             return "a leaf in more documents than there are"
     if any(len(dict(words)) < len(words) for words in answer.words):
@@ -53,8 +56,9 @@ def wrong_statistics(answer: StatisticsAnswer, asked: Collection[Slot], query: Q
     return None
 
 
-def wrong_best(answer: BestAnswer, ask: AskBest, query: Query) -> str | None:
-    """Say why this answer to AskBest cannot be true, None where it can."""
+def wrong_best(answer: BestAnswer, ask: AskBest, query: Query, counted: int = 0) -> str | None:
+    """Say why this answer to AskBest cannot be true, None where it can. `counted`: leaves and probes of which it brings
+    sums, where these are asked for."""
     if reason := _wrong_slots(answer.slots, ask.slots):
         return reason
     if len(answer.counts) != len(answer.slots):
@@ -71,7 +75,7 @@ def wrong_best(answer: BestAnswer, ask: AskBest, query: Query) -> str | None:
         return "a name twice"
     if (answer.sums is not None) != ask.sums:
         return "sums that were not asked for, or none"
-    return (answer.sums and _wrong_sums(answer.sums, ask, query)) or _wrong_hits(answer, ask, query)
+    return (answer.sums and _wrong_sums(answer.sums, query, counted)) or _wrong_hits(answer, ask, query)
 
 
 def wrong_hit(hit: HitRow, text: Text, forward: ForwardRecord, query: Query) -> str | None:
@@ -122,12 +126,12 @@ def _wrong_hits(answer: BestAnswer, ask: AskBest, query: Query) -> str | None:
     return None
 
 
-def _wrong_sums(sums: SlotSums, ask: AskBest, query: Query) -> str | None:
-    if len(sums.df) != len(query.leaves) or len(sums.spellings) != len(ask.spellings):
-        return "not one sum for each leaf and spelling"
+def _wrong_sums(sums: SlotSums, query: Query, counted: int) -> str | None:
+    if len(sums.df) != counted:
+        return "not one sum for each leaf and probe"
     if any(map(gt, sums.lengths, map(mul, repeat(sums.documents), query.rules.analyzer.limits))):
         return "documents longer than the analyzer allows"
-    if max((*sums.df, *sums.spellings), default=0) > sums.documents:
+    if max(sums.df, default=0) > sums.documents:
         return "a leaf in more documents than there are"
     return None
 

@@ -7,17 +7,21 @@ every document, counts df so, and folds copies by comparison with all results sh
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from dht import DocumentId
 from index.change_feed import Text
 from index.engine.matcher import matches
+from index.query.alternatives import Counted, adopt, bent_by, bent_statistics, unsure_words
 from index.query.collection_statistics import Statistics, add
+from index.query.leaf import phrase_of
 from index.query.parser import Query, parse_query
 from index.query.patterns import MAX_ALTERNATIVES, alternatives, find_patterns, write_out
 from index.query.scoring import Scored, occurrences, score
 from index.query.search_rules import NEWEST_RULES, SearchRules
 from index.results.near_copies import Likeness, Sign, are_near, likeness, no_signature, say_the_same
 from index.results.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site, seen_on
+from index.shard.corrections import proposals
 from index.text.analyzer import is_unspaced
 from index.text.field_terms import analyse
 from index.text.forward_index import ForwardRecord, forward_of
@@ -64,14 +68,27 @@ class SearchOracle:
         """`sign` makes the signature of a main text, as the crawler does; without it fewer pages of different hosts are
         copies of each other. `rules`: by which it searches."""
         self._sign, self._rules = sign, rules
+        self._known: dict[str, Sequence[str]] = {}
         self._texts = [(text, forward_of(text, rules.analyzer)) for text in texts]
 
     def search(
-        self, text: str, language: str = "", site: str = "", is_by_date: bool = False, wanted: int | None = None
+        self,
+        text: str,
+        language: str = "",
+        site: str = "",
+        is_by_date: bool = False,
+        wanted: int | None = None,
+        is_verbatim: bool = False,
     ) -> OracleAnswer:
         """Return the whole answer, or at least so many hits as are `wanted`; each is compared with all before."""
-        query = parse_query(self._written_out(text), language, site, is_by_date, self._rules)
-        statistics = self._count(query)
+        asked = self._written_out(text), language, site, is_by_date, self._rules
+        query = parse_query(*asked, (), is_verbatim)
+        counts, statistics = self._counts(query)
+        alternatives = adopt(
+            query, counts, {word: proposals(word, self, len(self._texts)) for word in unsure_words(query)}
+        )
+        query = parse_query(*asked, bent_by(alternatives), is_verbatim)
+        statistics = bent_statistics(query, alternatives, counts, statistics)
         found = [
             (score(forward, query, statistics), each, forward)
             for each, forward in self._texts
@@ -88,18 +105,50 @@ class SearchOracle:
         """The query with the commonest words that its patterns stand for."""
         places, _ = find_patterns(parse_query(text).text)
         patterns = {each.pattern for each in places}
-        counts = Counter(word for each, _ in self._texts for word in _written_in(each)) if patterns else Counter()
+        counts = self._written if patterns else Counter[str]()
         meant = {each: {word: n for word, n in counts.items() if each.stands_for(word)} for each in patterns}
         most = MAX_ALTERNATIVES // max(len(patterns), 1)
         return write_out(text, places, {each: alternatives(found, most) for each, found in meant.items()})
 
-    def _count(self, query: Query) -> Statistics:
-        lengths, df = (0, 0, 0, 0), [0] * len(query.leaves)
+    @cached_property
+    def _written(self) -> Counter[str]:
+        """In how many documents each word is written so."""
+        return Counter(word for words in self._words for word in words)
+
+    @cached_property
+    def _words(self) -> Sequence[set[str]]:
+        return [_written_in(each) for each, _ in self._texts]
+
+    def _proposed(self, query: Query) -> Mapping[str, Sequence[str]]:
+        """What each word of a query may have been meant to be."""
+        for word in unsure_words(query):
+            if word not in self._known:
+                self._known[word] = proposals(word, self, len(self._texts))
+        return self._known
+
+    def word_count(self, word: str) -> int:
+        """As that of an engine."""
+        return self._written[word]
+
+    def words_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
+        """As that of an engine."""
+        return [each for each in self._written.most_common() if each[0].startswith(prefix)][:limit]
+
+    def words_together(self, words: Sequence[str]) -> int:
+        """As that of an engine."""
+        return sum(set(words) <= each for each in self._words)
+
+    def _counts(self, query: Query) -> tuple[Mapping[Counted, int], Statistics]:
+        """Count documents that hold each leaf, or any word that may be looked for instead."""
+        lengths, df = (0, 0, 0, 0), Counter[Counted](self._written)
+        pairs = [
+            pair for word in unsure_words(query) for pair in proposals(word, self, len(self._texts)) if " " in pair
+        ]
+        leaves = (*query.leaves, *(phrase_of(*pair.split()) for pair in pairs))
         for _, forward in self._texts:
             lengths = add(lengths, forward.lengths)
-            for number, leaf in enumerate(query.leaves):
-                df[number] += bool(occurrences(forward, leaf))
-        return Statistics(len(self._texts), lengths, tuple(df))
+            df.update(leaf for leaf in set(leaves) if occurrences(forward, leaf))
+        return df, Statistics(len(self._texts), lengths, tuple(df[leaf] for leaf in query.leaves))
 
     def _pick(self, found: Sequence[_Found], is_crowded: bool, wanted: int) -> tuple[OracleHit, ...]:
         """Return at least `wanted` hits, where there are so many, from the sorted matches, in tens. Near copies are

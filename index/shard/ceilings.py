@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.engine.protocol import FOREIGN, CandidateColumns, Candidates
-from index.query.leaf import Leaf, Phrase, Term, terms_in
+from index.query.leaf import Leaf, Term, terms_in
 from index.query.parser import Query
 from index.query.rewards import MANY
 from index.query.scoring import CLOSE_ONE, ROUNDED_UP, Scorer, is_latin, max_proximity
@@ -130,15 +130,14 @@ def _listed(most: _Numbers) -> list[float]:
 
 
 def _either(leaf: Leaf, stem_class: int) -> tuple[_Every, ...]:
-    terms = terms_in(leaf, stem_class)
-    apart = (*map(place_of, terms), *map(place_of_pair, terms, terms[1:]))
-    joined = leaf.joined if isinstance(leaf, Phrase) else None
-    return (apart, *_either(joined, stem_class)) if joined else (apart,)
+    every = terms_in(leaf, stem_class)
+    return tuple((*map(place_of, terms), *map(place_of_pair, terms, terms[1:])) for terms in every)
 
 
 def _pair(one: Leaf, other: Leaf, stem_class: int) -> int | None:
-    """The place of two words side by side; None for phrases, and for one term, which is as near to itself as can be."""
+    """The place of two words side by side. None for phrases and synonyms, and for one term, which is as near to itself
+    as can be."""
     if not (isinstance(one, Term) and isinstance(other, Term)):
         return None
-    (first,), (second,) = terms_in(one, stem_class), terms_in(other, stem_class)
+    ((first,),), ((second,),) = terms_in(one, stem_class), terms_in(other, stem_class)
     return place_of_pair(first, second) if first != second else None

@@ -1,8 +1,7 @@
-"""Did-you-mean and suggestions: a node's own vocabulary proposes, and for did-you-mean the whole network decides.
+"""Proposals for misspelled words, and suggestions, by the words of the documents that are indexed here.
 
-Blocking, on a reader's thread. `propose` reads the vocabulary of the documents that are indexed here. Its proposals
-travel with the question for statistics, so that no message is added. Nothing replaces what was typed: an answer names
-the question that may have been meant.
+Blocking, on a reader's thread. `proposals` answers other nodes, and the sums of the whole network decide
+(`alternatives.py`).
 
 A suggestion completes what somebody types, and no peer is asked: nobody learns of a question that was never asked. It
 completes the last word by words that are written together with those before it, the commonest first. It adds titles
@@ -11,20 +10,20 @@ its prefix, and what many words begin with is remembered until the index has gro
 """
 
 import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import Protocol
 
 from index.engine.protocol import Engine
+from index.query.alternatives import MAX_LIKELY
 from index.query.spelling import RARER, best_of, candidates, is_correctable
 from index.text.analyzer import terms
 from index.text.folding import fold
 from index.text.stop_words import languages_of
 from index.text.surfaces import WrittenWord, written_words
 
-MAX_WORDS = 8  # of one question are looked at
-MAX_CANDIDATES = 3  # of each word
-MAX_LIKELY = 8  # of which those are left out that are forms of the typed word
-MAX_SPELLINGS = MAX_WORDS * (1 + MAX_CANDIDATES)
+MAX_WORDS = 8  # of one text that is typed are looked at
+LOOKED_AT = 8  # candidates of a word, of which those are left out that are forms of it
+LEAST_PART = 3  # letters of each of two words that were written as one
 COMPARED = 2000  # words with a common prefix, of which one may be two edits away
 MAX_CHARS = 100  # of what is typed; nobody needs help with more
 MOST = 10  # suggestions
@@ -39,49 +38,52 @@ MAX_KEPT = 4096
 DOUBTED = 10  # times as loose as the network's rule: this node holds only a part
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """One typed word, and what it may have been meant to be, the likeliest first."""
+class Vocabulary(Protocol):
+    """The words of some documents, as they are written; see `Engine`."""
 
-    typed: WrittenWord
-    others: tuple[str, ...]
-
-
-def propose(text: str, vocabulary: Engine, documents: int) -> list[Proposal]:
-    """Return the words of a question that may be misspelled, at most `MAX_WORDS`; the vocabulary is that of so many
-    documents."""
-    found: list[Proposal] = []
-    for typed in _typed_words(text)[:MAX_WORDS]:
-        others = _others(typed.word, vocabulary, documents)
-        if others:
-            found.append(Proposal(typed, others))
-    return found
+    def word_count(self, word: str) -> int: ...
+    def words_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]: ...
+    def words_together(self, words: Sequence[str]) -> int: ...
 
 
-def spellings(proposals: Sequence[Proposal]) -> tuple[str, ...]:
-    """Return the words whose counts the network is asked for, each once."""
-    return tuple(dict.fromkeys(word for each in proposals for word in (each.typed.word, *each.others)))
-
-
-def correct(text: str, proposals: Sequence[Proposal], documents: Mapping[str, int]) -> list[str]:
-    """Return what the question may have been meant to be: one corrected question, or none. `documents`: in how many
-    documents of the network each of the spellings is written."""
-    parts, at = [], 0
-    for each in proposals:
-        best = best_of(each.typed.word, each.others, documents)
-        if best is not None:
-            parts += [text[at : each.typed.start], best]
-            at = each.typed.end
-    return ["".join((*parts, text[at:]))] if parts else []
-
-
-def _others(word: str, vocabulary: Engine, documents: int) -> tuple[str, ...]:
+def proposals(word: str, vocabulary: Vocabulary, documents: int) -> tuple[str, ...]:
+    """Return what a folded word may have been meant to be, at most `MAX_LIKELY`, the likeliest first: a word, or two
+    with a space between them. The vocabulary is that of so many documents."""
     here = vocabulary.word_count(word)
-    if here * RARER >= documents * DOUBTED:  # no other can be written so much more often
+    if not is_correctable(word) or here * RARER >= documents * DOUBTED:  # no other can be written so much more often
         return ()
-    found = candidates(word, vocabulary.word_count, lambda prefix: vocabulary.words_from(prefix, COMPARED), MAX_LIKELY)
-    likely = (other for other in found if not here or vocabulary.word_count(other) * DOUBTED > RARER * here)
-    return tuple(other for other in likely if not _is_form(word, other))[:MAX_CANDIDATES]
+    found = candidates(word, vocabulary.word_count, lambda prefix: vocabulary.words_from(prefix, COMPARED), LOOKED_AT)
+    found = [*_split(word, vocabulary), *(other for other in found if not _is_form(word, other))]
+    return tuple(other for other in found if _count(other, vocabulary) * DOUBTED >= RARER * here)[:MAX_LIKELY]
+
+
+def _count(written: str, vocabulary: Vocabulary) -> int:
+    return vocabulary.words_together(written.split()) if " " in written else vocabulary.word_count(written)
+
+
+class Proposals:
+    """Remembers what was proposed, until the vocabulary has grown by a tenth: most queries repeat words of others."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[str, ...]] = {}
+        self._kept_at = 0  # documents
+
+    def of(self, word: str, vocabulary: Vocabulary, documents: int) -> tuple[str, ...]:
+        """Return what `proposals` does, or did lately."""
+        if not self._kept_at / GROWN <= documents <= self._kept_at * GROWN or len(self._kept) >= MAX_KEPT:
+            self._kept, self._kept_at = {}, documents
+        if (found := self._kept.get(word)) is None:
+            found = self._kept[word] = proposals(word, vocabulary, documents)
+        return found
+
+
+def _split(word: str, vocabulary: Vocabulary) -> list[str]:
+    """The two words that stand together in most documents and make this one; of one split at most."""
+    cuts = [(word[:at], word[at:]) for at in range(LEAST_PART, len(word) - LEAST_PART + 1)]
+    known = [pair for pair in cuts if all(vocabulary.word_count(part) >= MIN_DOCUMENTS for part in pair)]
+    together = {pair: vocabulary.words_together(pair) for pair in known}
+    best = max(together, key=lambda pair: (together[pair], pair), default=None)
+    return [" ".join(best)] if best and together[best] >= MIN_DOCUMENTS else []
 
 
 def _is_form(word: str, other: str) -> bool:
@@ -155,5 +157,11 @@ class Suggester:
 
 def _corrected(line: str, engine: Engine, documents: int) -> list[str]:
     """The text with its misspelled words corrected by what is written here alone."""
-    proposals = propose(line, engine, documents)
-    return correct(line, proposals, {word: engine.word_count(word) for word in spellings(proposals)})
+    parts, at = [], 0
+    for typed in _typed_words(line)[:MAX_WORDS]:
+        others = [other for other in proposals(typed.word, engine, documents) if " " not in other]
+        counts = {word: engine.word_count(word) for word in (typed.word, *others)}
+        if best := best_of(typed.word, others, counts):
+            parts += [line[at : typed.start], best]
+            at = typed.end
+    return ["".join((*parts, line[at:]))] if parts else []

@@ -11,9 +11,9 @@ from msgspec import Meta
 
 from dht import Message
 from index.engine.protocol import FACETS, MAX_FACETS, MAX_HOST_CHARS
+from index.query.alternatives import MAX_ASKED, MAX_LIKELY, MAX_PROBE_CHARS, MAX_PROBES
 from index.query.patterns import MAX_LISTED, MAX_PATTERNS
 from index.query.scoring import ScoreInputs
-from index.shard.corrections import MAX_SPELLINGS
 
 MAX_SLOTS = 1 << 16
 MAX_K = 4096
@@ -29,6 +29,10 @@ PerLeaf = Annotated[tuple[Count, ...], Meta(max_length=64)]
 Spelling = Annotated[str, Meta(min_length=1, max_length=32)]
 WrittenPattern = Annotated[str, Meta(min_length=2, max_length=33)]
 WordCounts = Annotated[tuple[tuple[Spelling, Count], ...], Meta(max_length=MAX_LISTED)]
+Probe = Annotated[str, Meta(min_length=1, max_length=MAX_PROBE_CHARS)]
+Probes = Annotated[tuple[Probe, ...], Meta(max_length=MAX_PROBES)]
+Proposals = Annotated[tuple[Probe, ...], Meta(max_length=MAX_LIKELY)]
+PerCounted = Annotated[tuple[Count, ...], Meta(max_length=64 + MAX_PROBES)]
 Words = Annotated[str, Meta(max_length=1024)]
 Name = Annotated[str, Meta(max_length=255)]
 Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
@@ -61,7 +65,8 @@ class Agreement(msgspec.Struct, frozen=True, array_like=True):
 class AskStatistics(Message, frozen=True, array_like=True):
     """Asks to count the documents of these slots, and those that hold each leaf of the query.
 
-    `spellings`: words as they are written, whose documents are counted too: what the query may have been meant to say.
+    `probes`: words or phrases whose documents are counted too. `unsure`: words of the query for which the answer may
+    propose others. `verbatim`: whether the query is parsed as it is written.
     `patterns`: those of which the commonest words are listed, see `patterns`.
     `from_store`: whether it is asked of a node that stores these slots and does not index them: it reads some of their
     documents, and says what all hold by these.
@@ -75,27 +80,29 @@ class AskStatistics(Message, frozen=True, array_like=True):
     query: Words
     language: Name = ""
     site: Name = ""
-    spellings: Annotated[tuple[Spelling, ...], Meta(max_length=MAX_SPELLINGS)] = ()
+    probes: Probes = ()
     patterns: Annotated[tuple[WrittenPattern, ...], Meta(max_length=MAX_PATTERNS)] = ()
     from_store: bool = False
+    unsure: Annotated[tuple[Spelling, ...], Meta(max_length=MAX_ASKED)] = ()
+    verbatim: bool = False
 
 
 class StatisticsAnswer(Message, frozen=True, array_like=True):
     """Brings statistics by slot, for the `slots` that the peer answers for, ascending.
 
-    All else has one entry for each of them. `lengths`: sums by field. `df`: for each leaf, the documents that hold it,
-    by slot; `spellings`: the same for each of the asker's. `words`: for each pattern its commonest words, with how many
-    documents of all these slots hold each.
+    All else has one entry for each of them. `lengths`: sums by field. `df`: for each leaf and then for each probe, the
+    documents that hold it, by slot. `words`: for each pattern its commonest words, with how many documents of all these
+    slots hold each. `likely`: for each unsure word what it may have been meant to be, the likeliest first.
     """
 
     slots: Slots
     documents: PerSlot
     lengths: Annotated[tuple[Counts4, ...], Meta(max_length=MAX_SLOTS)]
     fingerprints: Annotated[tuple[Hash, ...], Meta(max_length=MAX_SLOTS)]
-    df: Annotated[tuple[PerSlot, ...], Meta(max_length=64)]
+    df: Annotated[tuple[PerSlot, ...], Meta(max_length=64 + MAX_PROBES)]
     agreement: Agreement = Agreement()
-    spellings: Annotated[tuple[PerSlot, ...], Meta(max_length=MAX_SPELLINGS)] = ()
     words: Annotated[tuple[WordCounts, ...], Meta(max_length=MAX_PATTERNS)] = ()
+    likely: Annotated[tuple[Proposals, ...], Meta(max_length=MAX_ASKED)] = ()
 
 
 class SlotSums(msgspec.Struct, frozen=True, array_like=True):
@@ -103,8 +110,7 @@ class SlotSums(msgspec.Struct, frozen=True, array_like=True):
 
     documents: Count
     lengths: Counts4
-    df: PerLeaf
-    spellings: Annotated[tuple[Count, ...], Meta(max_length=MAX_SPELLINGS)]
+    df: PerCounted
     tag: Annotated[bytes, Meta(min_length=8, max_length=8)]
 
 
@@ -115,7 +121,8 @@ class AskBest(Message, frozen=True, array_like=True):
     number. `facets`: whether matches are to be counted by site, language, year and type. `by_date`: the best are the
     newest of what is counted; `floor` and `per_host` are 0 then. `named`: where there are any, only these documents are
     asked for, of a node that stores these slots and does not index them. `sums`: whether the answer is to bring the
-    statistics of its slots, those of `spellings` among them: the asker has guessed the ones above.
+    statistics of its slots, as `AskStatistics` gives them, those of `probes` among them: the asker has guessed the ones
+    above. `bent`: words of the query, each with one that is looked for as well.
     """
 
     in_packets = True
@@ -138,7 +145,9 @@ class AskBest(Message, frozen=True, array_like=True):
     by_date: bool = False
     named: Annotated[tuple[Id, ...], Meta(max_length=MAX_NAMED)] = ()
     sums: bool = False
-    spellings: Annotated[tuple[Spelling, ...], Meta(max_length=MAX_SPELLINGS)] = ()
+    probes: Probes = ()
+    bent: Annotated[tuple[tuple[Probe, Probe], ...], Meta(max_length=2 * MAX_PROBES)] = ()
+    verbatim: bool = False
 
 
 class HitRow(msgspec.Struct, frozen=True, array_like=True):

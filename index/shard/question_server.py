@@ -13,11 +13,14 @@ from msgspec import structs
 from dht import BadMessage, MachineRefuses, NodeId, Overlay, Slot, resize_inside
 from index.config import IndexConfig
 from index.errors import IndexCorrupt
+from index.query.alternatives import counted_nodes
 from index.query.collection_statistics import Statistics
 from index.query.parser import Query, parse_query
+from index.query.query_tree import Bent
 from index.query.ranking_rules import NEWEST_RANKING
 from index.query.remembered_statistics import RememberedStatistics
 from index.query.search_rules import SearchRules, rules_of
+from index.shard.corrections import Proposals
 from index.shard.index_follower import IndexFollower
 from index.shard.messages import Agreement, AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 from index.shard.shard_search import ShardSearch, count
@@ -47,29 +50,34 @@ class QuestionServer:
         self._remembered = remembered
         self._config, self._overlay, self._find, self._agree = config, overlay, find, agree
         self._stored = StoredAnswers(overlay, read)
+        self._proposals = Proposals()
         self._waiting: Counter[NodeId] = Counter()
         overlay.serve(AskStatistics, self._statistics)
         overlay.serve(AskBest, self._best)
 
     async def _statistics(self, peer: NodeId, ask: AskStatistics) -> StatisticsAnswer:
         rules, follower = self._by(peer, ask.analyzer)
-        query = parse_query(ask.query, ask.language, ask.site, False, rules)  # remembered by how it is called
+        nodes = counted_nodes(_parsed(ask, rules), ask.probes)
         if ask.from_store:
             reading = partial(self.read, follower, peer=peer)
             documents = await self._stored.drawn(follower.files, ask, reading)
-            return await self.read(follower, lambda: documents.statistics(query, ask.spellings), peer)
+            return await self.read(follower, lambda: documents.statistics(nodes), peer)
         slots = self._accept(peer, follower, ask.slot_bits, ask.slots)
         agreement = self._agreement(slots, ask.slot_bits)
-        beside = ask.slot_bits, ask.spellings, ask.patterns
-        answer = await self.read(follower, lambda: count(follower.files, query, slots, *beside), peer)
-        return structs.replace(answer, agreement=agreement)
+
+        def work() -> StatisticsAnswer:
+            files = follower.files
+            likely = tuple(self._proposals.of(word, files.engine, files.documents) for word in ask.unsure)
+            return structs.replace(count(files, nodes, slots, ask.slot_bits, ask.patterns), likely=likely)
+
+        return structs.replace(await self.read(follower, work, peer), agreement=agreement)
 
     async def _best(self, peer: NodeId, ask: AskBest) -> BestAnswer:
         rules, follower = self._by(peer, ask.analyzer, ask.ranking)
-        query = parse_query(ask.query, ask.language, ask.site, ask.by_date, rules)
+        query = _parsed(ask, rules, ask.by_date, ask.bent)
         statistics = _believable(peer, ask, query)
         if peer != self._overlay.view.node_id and not ask.sums:
-            self._remembered.hear(query, 1 << ask.slot_bits, statistics)
+            self._remembered.hear(query, (1 << ask.slot_bits, ask.analyzer), statistics)
         if ask.named:
             documents = await self._stored.named(follower.files, ask)
             return await self.read(follower, lambda: documents.best(query, statistics, ask), peer)
@@ -82,7 +90,7 @@ class QuestionServer:
 
         def work() -> BestAnswer:
             answer = search.answer(ask.k, floor, ask.per_host, facets=ask.facets)
-            return search.with_sums(answer, ask.spellings) if ask.sums else answer
+            return search.with_sums(answer, counted_nodes(_parsed(ask, rules), ask.probes)) if ask.sums else answer
 
         return structs.replace(await self.read(follower, work, peer), agreement=agreement)
 
@@ -140,6 +148,11 @@ class QuestionServer:
             self._waiting[asker] -= 1
             if not self._waiting[asker]:
                 del self._waiting[asker]
+
+
+def _parsed(ask: AskStatistics | AskBest, rules: SearchRules, is_by_date: bool = False, bent: Bent = ()) -> Query:
+    """The query of a question; it is remembered by how it is called."""
+    return parse_query(ask.query, ask.language, ask.site, is_by_date, rules, bent, ask.verbatim)
 
 
 def _believable(peer: NodeId, ask: AskBest, query: Query) -> Statistics:

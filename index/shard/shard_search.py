@@ -15,6 +15,7 @@ from dht import Slot
 from index.engine.index_files import IndexFiles
 from index.engine.protocol import Candidates, Scale
 from index.engine.slot_counts import SlotCounts
+from index.query.alternatives import Counted
 from index.query.collection_statistics import Statistics
 from index.query.leaf import term_of
 from index.query.parser import Query
@@ -38,18 +39,19 @@ Stretch = tuple[QueryNode, int]  # what matches in it, and how many documents do
 
 def count(
     files: IndexFiles,
-    query: Query,
+    nodes: Sequence[Counted],
     slots: Sequence[Slot],
     slot_bits: int,
-    spellings: Sequence[str] = (),
     patterns: Sequence[str] = (),
 ) -> StatisticsAnswer:
-    """Count documents, their lengths and df in these slots of 2**slot_bits, one by one; also of words as written, and
-    list those that patterns stand for."""
+    """Count documents, their lengths and those that hold each of `nodes`, for these slots of 2**slot_bits one by one,
+    and list the words that patterns stand for."""
     documents, lengths, fingerprints = files.totals.columns(slots, slot_bits)
     asked, most = np.array(slots, np.int64), np.array(documents, np.int64)
-    by_leaf = [files.engine.counts(leaf, slot_bits) for leaf in query.leaves]
-    by_word = [files.engine.word_counts(word, slot_bits) for word in spellings]
+    engine = files.engine
+
+    def counted(node: Counted) -> SlotCounts:
+        return engine.word_counts(node, slot_bits) if isinstance(node, str) else engine.counts(node, slot_bits)
 
     def by_slot(found: SlotCounts) -> tuple[int, ...]:
         # While a batch is being committed the engine may be a moment ahead of the totals.
@@ -60,8 +62,7 @@ def count(
         documents=documents,
         lengths=lengths,
         fingerprints=fingerprints,
-        df=tuple(map(by_slot, by_leaf)),
-        spellings=tuple(map(by_slot, by_word)),
+        df=tuple(by_slot(counted(node)) for node in nodes),
         words=tuple(_commonest(files, pattern, slots, slot_bits) for pattern in patterns),
     )
 
@@ -69,9 +70,8 @@ def count(
 def added_up(answer: StatisticsAnswer) -> SlotSums:
     """Add up an answer's statistics over its slots."""
     title, headings, url, body = map(sum, zip((0, 0, 0, 0), *answer.lengths, strict=True))
-    df, spellings = (tuple(map(sum, rows)) for rows in (answer.df, answer.spellings))
     tag = blake2b(b"".join(answer.fingerprints), digest_size=TAG_BYTES).digest()
-    return SlotSums(sum(answer.documents), (title, headings, url, body), df, spellings, tag)
+    return SlotSums(sum(answer.documents), (title, headings, url, body), tuple(map(sum, answer.df)), tag)
 
 
 def _commonest(files: IndexFiles, written: str, slots: Sequence[Slot], slot_bits: int) -> tuple[tuple[str, int], ...]:
@@ -122,9 +122,9 @@ class ShardSearch:
             facets=engine.facets(query.counted, frozenset(self.slots), self.slot_bits) if facets else (),
         )
 
-    def with_sums(self, answer: BestAnswer, spellings: Sequence[str]) -> BestAnswer:
+    def with_sums(self, answer: BestAnswer, nodes: Sequence[Counted]) -> BestAnswer:
         """Return the answer with the statistics of its slots."""
-        counted = count(self.files, self.query, self.slots, self.slot_bits, spellings)
+        counted = count(self.files, nodes, self.slots, self.slot_bits)
         return structs.replace(answer, sums=added_up(counted))
 
     def best(self, query: Query, k: int, floor: float, per_host: int) -> ShardHits:

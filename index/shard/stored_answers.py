@@ -17,6 +17,7 @@ from dht import DocumentId, Overlay, Slot
 from index.change_feed import DocumentChange
 from index.config import IndexConfig
 from index.engine.index_files import IndexFiles
+from index.query.alternatives import Counted
 from index.query.collection_statistics import FINGERPRINT_BYTES, Statistics
 from index.query.parser import Query
 from index.shard.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
@@ -43,11 +44,11 @@ class StoredDocuments:
     slot_bits: int
     totals: tuple[tuple[int, bytes], ...]
 
-    def statistics(self, query: Query, spellings: Sequence[str]) -> StatisticsAnswer:
+    def statistics(self, nodes: Sequence[Counted]) -> StatisticsAnswer:
         """Count in these documents, and conclude from them to their slots. A fingerprint is told where all documents of
         a slot are among them, because then its numbers are exact."""
         files = self._index()
-        counted = count(files, query, self.slots, self.slot_bits, spellings)
+        counted = count(files, nodes, self.slots, self.slot_bits)
         wholes = [(known, has) for (known, _), has in zip(self.totals, counted.documents, strict=True)]
 
         def scaled(numbers: Iterable[int]) -> tuple[int, ...]:
@@ -61,7 +62,6 @@ class StoredDocuments:
             lengths=tuple(zip(*map(scaled, zip(*counted.lengths, strict=True)), strict=True)),
             fingerprints=tuple(mark if known == has else unknown for (known, mark), has in marks),
             df=tuple(map(scaled, counted.df)),
-            spellings=tuple(map(scaled, counted.spellings)),
         )
 
     def best(self, query: Query, statistics: Statistics, ask: AskBest) -> BestAnswer:

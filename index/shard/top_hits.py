@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from index.engine.forward_table import ForwardRow
 from index.query.doubt import is_obscure
-from index.query.leaf import Leaf, Phrase, terms_in
+from index.query.leaf import Leaf, terms_in, words_of
 from index.query.parser import Query
 from index.query.query_tree import demands_a_leaf
 from index.query.scoring import Needed, Scorer, closeness, follow_each_other, is_foreign, is_latin, max_proximity
@@ -146,7 +146,7 @@ class LeafFinder:
 
     def __init__(self, leaves: Sequence[Leaf], compiled: text_leaf.TextLeaf | None) -> None:
         self._leaves, self._compiled = leaves, compiled
-        self.spans = tuple([len(leaf.words) if isinstance(leaf, Phrase) else 1 for leaf in leaves])
+        self.spans = tuple([len(words_of(leaf)) for leaf in leaves])
         self._known: dict[int, _Needles] = {}  # by stem class
 
     def find(self, forward: ForwardRecord) -> tuple[list[int], tuple[bool, ...]]:
@@ -205,7 +205,5 @@ def _begins(positions: Sequence[list[int]], ways: _Ways) -> list[int]:
 
 def _ways(leaf: Leaf, stem_class: int, numbers: dict[bytes, int]) -> _Ways:
     """How a leaf may be written; its terms are numbered in the order in which they come."""
-    needles = map(needle_of, terms_in(leaf, stem_class))
-    apart = tuple([numbers.setdefault(needle, len(numbers)) for needle in needles])
-    joined = leaf.joined if isinstance(leaf, Phrase) else None
-    return (apart, *_ways(joined, stem_class, numbers)) if joined else (apart,)
+    every = (map(needle_of, terms) for terms in terms_in(leaf, stem_class))
+    return tuple(tuple([numbers.setdefault(needle, len(numbers)) for needle in needles]) for needles in every)

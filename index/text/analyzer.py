@@ -4,7 +4,8 @@ Pure: the same text gives the same terms everywhere. A text is cut into words, i
 term is what the rules of the document's stem class leave of a word (`stem_classes.py`), folded. Scripts without spaces
 become overlapping bigrams (one character alone stays itself), traditional Han characters the simplified ones. Words
 that are joined by a sign or by changing from letters to digits ("utf-8", "pg_dump", "asyncio.TaskGroup", "ipv6") are
-words each, in their places; the joined form ("utf8") stands after all others, where no phrase meets it. A change here
+words each, in their places; the joined form ("utf8") stands after all others, where no phrase meets it. There
+Vietnamese words stand without their tones, too (`stem_classes.py`). A change here
 needs an analyzer of its own (`analyzer_rules.py`): an index is built by one, and peers understand each other by one.
 """
 
@@ -30,7 +31,7 @@ from index.text.scripts import (
     UNSPACED_RUN,
     plain_signs,
 )
-from index.text.stem_classes import CLASSES, ENGLISH, stem
+from index.text.stem_classes import CLASSES, ENGLISH, stem, without_tones
 
 MAX_TERM_CHARS = 64  # longer tokens are cut: base64 and hashes must not fill the dictionary
 MAX_JOINED_CHARS, MAX_JOINED_PARTS = 32, 4
@@ -150,7 +151,7 @@ class ChunkMemo(dict[bytes, _Terms]):
         else:
             tokens = (ASCII_TOKEN if chunk.isascii() else TOKEN).findall(chunk)
             terms = [self.stem(word) for raw in tokens for word in _words_of(raw)]
-        return tuple(terms), tuple(joined)
+        return tuple(terms), (*joined, *without_tones(terms, self.stem_class))
 
     def _cut_runs(self, parts: list[str]) -> _Chunk:
         """Cut runs of unspaced scripts, and look up by itself what stands between them."""
@@ -192,7 +193,8 @@ def known_chunk(chunk: bytes, stem_class: int) -> _Chunk:
 
 def known_word(word: bytes, stem_class: int) -> _Chunk:
     """Return what `known_chunk` does for a chunk that is one word of letters and digits, in scripts with spaces."""
-    return tuple([_memos[stem_class].stem(part) for part in _words_of(word.decode())]), ()
+    found = tuple([_memos[stem_class].stem(part) for part in _words_of(word.decode())])
+    return found, tuple(without_tones(found, stem_class))
 
 
 def terms(text: str, limit: int = 1 << 30, stem_class: int = ENGLISH) -> list[str]:
@@ -274,6 +276,8 @@ def _tokens(chunk: str, offset: int, stem_class: int) -> Iterator[Token]:
         for number, word in enumerate(words):
             begin, stop = (start + number, start + number + 2) if exact else (start, end)
             yield Token(stem(word, stem_class), offset + begin, offset + stop)
+            for bare in without_tones((word,), stem_class) if kind is _Kind.WORDS else ():
+                yield Token(bare, offset + begin, offset + stop)
 
 
 def _pieces(chunk: str) -> Iterator[_Piece]:

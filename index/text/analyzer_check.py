@@ -25,8 +25,9 @@ l'eau d’État Ünïcode ŁÓDŹ straße ﬁne ＡＢＣ İstanbul Đorđe Þó
 北京大学的搜索引擎，東 ｶﾞｷﾞｸﾞ 東京タワー 한국어 검색 ภาษาไทย ພາສາລາວ ភាសាខ្មែរ မြန်မာစာ हिन्दी में தமிழ் עברית العَرَبِيَّة ½ ② Ⅳ
 Größe Datenbanken chevaux actif información archivi bestanden språket käyttäjät hálózatok rețele sunucular pliki soubory
 indices went colours pg_dump utf-8 IPv6 C# .NET 軟體網絡 կանոններ کتاب‌ها किताबें புத்தகங்கள் књиге libros 2024-11-22
+Hà Nội hoà
 """
-DIGEST = "7e7317cd96578b63c0379a4b7ffbdb132f7238204974cde7227e7d6866bd3cc9"
+DIGEST = "739de8e60ecff0b38e0c1cc0fe40d7bd23408a048b5ad2dd1f3bede662802ce8"
 
 
 @dataclass(eq=False)

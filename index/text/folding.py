@@ -20,7 +20,7 @@ _NO_WIDTH = re.compile(f"[{IGNORED}{FILLERS}]")
 # Letters that are written as others in their script. Greek: final sigma. Hebrew: ligatures of Yiddish. Arabic: forms of
 # alef, yeh, kaf and heh, as in Lucene's normalizers. Devanagari: likewise. Malayalam: chillu letters.
 _SPELLINGS = (
-    "ς:σ װ:וו ױ:וי ײ:יי ٱ:ا ٲ:ا ٳ:ا ى:ي ی:ي ې:ي ک:ك ڪ:ك ہ:ه ۃ:ه ة:ه ـ: ۥ: ۦ: ߺ: "
+    "ς:σ װ:וו ױ:וי ײ:יי ٱ:ا ٲ:ا ٳ:ا ى:ي ی:ي ې:ي ک:ك ڪ:ك ہ:ه ۀ:ه ۃ:ه ة:ه ـ: ۥ: ۦ: ߺ: "
     "ँ:ं ऍ:ए ऑ:ओ ॅ:े ॉ:ो ़: ൺ:ണ് ൻ:ന് ർ:ര് ൽ:ല് ൾ:ള് ൿ:ക്"
 )
 _DEAD_NA = "\u0928\u094d"  # in Hindi the same sound as an anusvara before the next letter

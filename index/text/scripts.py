@@ -8,7 +8,9 @@ words on every machine, whatever its Python knows.
 """
 
 import re
+import sys
 import unicodedata
+from array import array
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -37,15 +39,18 @@ def _signs() -> dict[int, int]:
     found = {**dict.fromkeys(map(ord, _each(APOSTROPHES)), ord("'")), **dict.fromkeys(map(ord, _HYPHENS), ord("-"))}
     wide = range(0xFF01, 0xFF5F)
     found |= {code: ord(low) for code in wide if (low := chr(code - 0xFEE0).lower()).isalnum() or low in _KEPT}
-    assigned = (code for code in range(0x80, 0x20000) if not 0xD800 <= code < 0xE000)
-    digits = ((code, unicodedata.decimal(chr(code), -1)) for code in assigned)
-    return found | {code: ord("0") + digit for code, digit in digits if digit >= 0}
+    digits = re.findall("(?![0-9])\\d", _all(0x20000))
+    return found | {ord(digit): ord("0") + unicodedata.decimal(digit) for digit in digits}
+
+
+def _all(end: int) -> str:
+    """Return all characters before a code point."""
+    return bytes(array("I", (*range(0xD800), *range(0xE000, end)))).decode(f"utf-32-{sys.byteorder[0]}e")
 
 
 def _each(characters: str) -> str:
     """Write out the ranges of a class of a pattern."""
-    pattern = re.compile(f"[{characters}]")
-    return "".join(filter(pattern.match, map(chr, range(0x10000))))
+    return "".join(re.findall(f"[{characters}]", _all(0x10000)))
 
 
 def _marks() -> str:

@@ -2,11 +2,14 @@
 
 Pure: the same word gives the same stem everywhere. A document has one class, from the language that its record says;
 one of an unknown language has the first, English. A query has none: its words have a stem for each class. A document is
-asked for the stem of its own class alone, so that the French "porte" and the English "port" stay apart. In
+asked for the stem of its own class alone, so that the French "porte" and the English "port" stay apart. A Vietnamese
+word is two terms, with its tones and without. A query finds the one that it types. In
 alphabets that one language of ours has to itself that language's rules hold in every class.
 """
 
-from collections.abc import Callable
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -19,16 +22,18 @@ from index.text.folding import fold
 # Numbers of classes are their places here: new ones come at the end, with another version of the analyzer.
 _NAMES = (
     "english german french spanish italian portuguese dutch swedish norwegian danish finnish hungarian romanian "
-    "turkish catalan polish czech basque estonian lithuanian indonesian irish esperanto serbian persian nepali"
+    "turkish catalan polish czech basque estonian lithuanian indonesian irish esperanto serbian persian nepali "
+    "vietnamese"
 )
 CLASSES = _NAMES.split()
 ENGLISH = 0
+VIETNAMESE = CLASSES.index("vietnamese")  # its words have no endings, and with other marks they are other words
 ALL_CLASSES = (1 << len(CLASSES)) - 1  # a set of classes is a whole number with a bit for each
 _CODES = (
     "en:english de:german fr:french es:spanish it:italian pt:portuguese nl:dutch af:dutch sv:swedish no:norwegian "
     "nn:norwegian da:danish fi:finnish hu:hungarian ro:romanian tr:turkish ca:catalan "
     "pl:polish cs:czech sk:czech eu:basque et:estonian lt:lithuanian id:indonesian ms:indonesian ga:irish eo:esperanto "
-    "sr:serbian hr:serbian bs:serbian sh:serbian fa:persian ne:nepali gsw:german nds:german gl:portuguese"
+    "sr:serbian hr:serbian bs:serbian sh:serbian fa:persian ne:nepali gsw:german nds:german gl:portuguese vi:vietnamese"
 )
 _CLASS_OF = {code: CLASSES.index(name) for code, _, name in (each.partition(":") for each in _CODES.split())}
 _ALPHABETS = (  # first and last letter, whose rules hold there, and in which classes those of the class hold instead
@@ -40,8 +45,10 @@ _ALPHABETS = (  # first and last letter, whose rules hold there, and in which cl
     ("\u0900", "\u097f", "hindi", ("nepali",)),
     ("\u0b80", "\u0bff", "tamil", ()),
 )
-_OTHER_ALPHABETS = ("persian", "nepali")  # in whose documents words in Latin letters are mostly English
+_NOT_OURS = ("persian", "nepali", "vietnamese")  # in whose documents words of ASCII that lose an ending are English
 _LATIN_ENDS = "\u0250"  # letters before it are Latin
+_MORE_LATIN = "\u1e00", "\u1eff"
+_LATE_TONE = re.compile("([ou])([àáảãạèéẻẽẹỳýỷỹỵ])$")  # "hoà" is "hòa", too
 _ENDINGS = {  # before stemming: endings that are often typed without their marks, and some that the stemmer misses
     "french": (("if", "ive"), ("ifs", "ives")),
     "swedish": (("mmet", "m"), ("mmen", "m"), ("eln", "el"), ("ern", "er")),
@@ -96,6 +103,8 @@ def stem(word: str, stem_class: int) -> str:
     """Return the term of one word of `analyzer.words` in documents of a class."""
     if word.isascii():
         return word if word.isdigit() else ascii_stemmer(stem_class)(word)
+    if has_tones(word, stem_class):
+        return _LATE_TONE.sub(_tone_first, word)
     first = word[0]
     if first < _LATIN_ENDS:
         return (
@@ -108,6 +117,24 @@ def stem(word: str, stem_class: int) -> str:
             name = CLASSES[stem_class] if CLASSES[stem_class] in own else default
             return fold(_stemmer(name)(word)) or word
     return fold(word) or word
+
+
+def has_tones(word: str, stem_class: int) -> bool:
+    """Tell whether the term of a word in documents of a class keeps its marks: a Vietnamese one does."""
+    if stem_class != VIETNAMESE or word.isascii():
+        return False
+    first, last = _MORE_LATIN
+    return word[0] < _LATIN_ENDS or first <= word[0] <= last
+
+
+def without_tones(words: Iterable[str], stem_class: int) -> list[str]:
+    """Return the terms beside those of words with tones: by them people find the words who type none."""
+    return [ascii_stemmer(stem_class)(fold(word)) for word in words if has_tones(word, stem_class)]
+
+
+def _tone_first(found: re.Match[str]) -> str:
+    decomposed = unicodedata.normalize("NFD", found[2])
+    return unicodedata.normalize("NFC", found[1] + decomposed[1]) + decomposed[0]
 
 
 @lru_cache(1 << 12)  # 3 MB: words of queries
@@ -124,7 +151,7 @@ def stems_of(word: str) -> tuple[Stem, ...]:
 def ascii_stemmer(stem_class: int) -> _Stem:
     """Return what gives the term of a word of ASCII with a letter in it, in documents of a class."""
     name = CLASSES[stem_class]
-    return _stemmer("english" if name in _OTHER_ALPHABETS else name)
+    return _stemmer("english" if name in _NOT_OURS else name)
 
 
 @lru_cache(None)

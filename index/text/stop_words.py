@@ -5,14 +5,17 @@ documents hold a word never finds those of a language that has a twentieth of th
 in a phrase, and in a query of nothing else.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from dht import language_code, stop_lists
+from index.text.analyzer import simplified
 from index.text.folding import fold, lower
 
-_TONAL = ("vi",)  # whose words without their marks are others
+_TONAL = "vi"  # its words without their marks are others
+_TONES = re.compile("[ơư\u1ea0-\u1ef9]")  # letters that no other language writes: "du lịch" is not the French "du"
 _ALIASES = {"nn": "no", "sr": "hr", "bs": "hr", "sh": "hr"}
 # One stop word alone tells of a language if it is hardly a word of English, as these; others ("die hard", "dog food",
 # "via rail": of German, Danish, Spanish) need a second one of theirs in the query. Letters beyond ASCII are enough.
@@ -34,13 +37,14 @@ def languages_of(word: str) -> frozenset[str]:
 def stop_words(words: Sequence[str], language: str = "") -> frozenset[str]:
     """Return those of a query's words (of `analyzer.words`) that are stop words in the language in which it is written.
 
-    That is the given language (a tag, as in `en` or `de-AT`) where there is a list for it, else the one with the most
-    stop words here: English before others, and others together, where they have equally many.
+    That is the given language (a tag, as in `en` or `de-AT`) where there is a list for it, else Vietnamese where a
+    letter shows it, else the one with the most stop words here. English goes before others that have equally many.
+    Among others, only words count that are stop words in each of them.
     """
     distinct = frozenset(words)
     known = _code(language)
     spoken = frozenset((known,)) if known in list_codes() else _spoken(distinct)
-    return frozenset(word for word in distinct if not spoken.isdisjoint(languages_of(word)))
+    return frozenset(word for word in distinct if spoken and spoken <= languages_of(word))
 
 
 @cache
@@ -50,6 +54,8 @@ def list_codes() -> frozenset[str]:
 
 
 def _spoken(words: Iterable[str]) -> frozenset[str]:
+    if any(map(_TONES.search, words)):
+        return frozenset((_TONAL,))
     counts = Counter(code for word in words for code in languages_of(word))
     most = max(counts.values(), default=0)
     if counts["en"] == most:
@@ -70,8 +76,8 @@ def _languages() -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[s
     folded, exact = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for code, words in stop_lists().items():
         for word in words:
-            if code not in _TONAL:
-                folded[fold(word)].add(code)
-            exact[lower(word)].add(code)
+            if code != _TONAL or word.isascii():
+                folded[simplified(fold(word))].add(code)
+            exact[simplified(lower(word))].add(code)
     frozen = [{word: frozenset(codes) for word, codes in found.items()} for found in (folded, exact)]
     return frozen[0], frozen[1]

@@ -1,5 +1,5 @@
-"""Tags, by which filters find a document, as short texts that it bears: words of its title and address, file type,
-port, folders and date. Others are the single characters that it holds, of scripts that put several into a word.
+"""Tags, by which filters find a document, as short texts that it bears: words of its title, address and images, file
+type, port, folders and date. Others are the single characters that it holds, of scripts that put several into a word.
 
 Pure: a document in, tags out. One field of tags serves every engine, and a filter is any or all of some tags: so dates,
 too, are compared without numbers. A date has a tag for its decade, year, month and day, and a range is the fewest of
@@ -8,14 +8,15 @@ inside a run is no term. A document bears a tag for each, by which one alone is 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 from datetime import date, timedelta
 from functools import cache, lru_cache
+from itertools import chain, islice
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
-from index.change_feed import Text
+from index.change_feed import Image, Text
 from index.text import text_leaf
 from index.text.analyzer import words
 from index.text.field_terms import MAX_BODY_CHARS, MAX_HEADINGS, MAX_LINE_CHARS
@@ -26,6 +27,7 @@ FIRST_YEAR, LAST_YEAR = 1970, 2099  # other dates are nobody's
 LAST_DAY = 47_482  # the last of 2099; later dates are nobody's
 DAY_S = 86_400.0  # clocks and time zones differ; what is dated later than its fetch by more is not believed
 MAX_WORDS = 64  # of a title, and of an address
+MAX_IMAGE_WORDS = 512  # distinct ones, of all images of a page
 WEB_PAGE = "html"
 _WEB_PAGES = frozenset(("htm", "html", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "cgi", ""))
 _OPEN_XML, _OPEN_DOCUMENT = "application/vnd.openxmlformats-officedocument.", "application/vnd.oasis.opendocument."
@@ -40,6 +42,8 @@ _FILES = {  # by media type: addresses without an ending, or of a program, may g
     f"{_OPEN_DOCUMENT}spreadsheet": "ods",
     f"{_OPEN_DOCUMENT}presentation": "odp",
 }
+_IMAGE = "image"
+IMAGE_PREFIX = f"{_IMAGE}:"
 _CHARACTER = "character:"  # what such a tag begins with
 CHARACTER = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff]")
 _FIRST = 0x2E80  # before it, none is folded to such a character
@@ -49,6 +53,8 @@ _TYPE = re.compile(r"[a-z0-9]{1,5}")
 def tags_of(text: Text) -> tuple[str, ...]:
     """Return the tags of a document, each once."""
     tags = _plain_tags(text.url, text.title[:MAX_LINE_CHARS], day_of(text), text.media_type)
+    if text.images:
+        tags = (*tags, *_image_tags(text.images))
     return (*tags, *[_CHARACTER + character for character in _characters_of(text)])
 
 
@@ -56,6 +62,8 @@ def bears(text: Text, tag: str) -> bool:
     """Tell whether a tag is one of a document's; its whole text is read for a character alone."""
     if tag.startswith(_CHARACTER):
         return tag.removeprefix(_CHARACTER) in _characters_of(text)
+    if tag.startswith(IMAGE_PREFIX):
+        return bool(text.images) and tag in _image_tags(text.images)
     return tag in _plain_tags(text.url, text.title[:MAX_LINE_CHARS], day_of(text), text.media_type)
 
 
@@ -88,6 +96,22 @@ def _plain_tags(url: str, title: str, number: int, media_type: str) -> tuple[str
         day = date(FIRST_YEAR, 1, 1) + timedelta(number - 1)
         found += [f"date:{day.year // 10}", f"date:{day:%Y}", f"date:{day:%Y-%m}", f"date:{day:%Y-%m-%d}"]
     return tuple(dict.fromkeys(found))
+
+
+@lru_cache(256)  # as above
+def _image_tags(images: tuple[Image, ...]) -> tuple[str, ...]:
+    """Return a tag for each word of images; they share many texts."""
+    texts = dict.fromkeys(said for image in images for said in image.words if said)
+    tags = chain.from_iterable(word_tags(_IMAGE, said) for said in texts)
+    return tuple(islice(dict.fromkeys(tags), MAX_IMAGE_WORDS))
+
+
+def best_images(images: Sequence[Image], tags: Set[str], most: int) -> list[Image]:
+    """Return the first images of those that bear the most of some tags; the page's order decides among equals. Those
+    that bear none come last."""
+    if not tags:
+        return list(images[:most])
+    return sorted(images, key=lambda image: -len(tags & set(_image_tags((image,)))))[:most]
 
 
 def word_tags(field: str, text: str) -> list[str]:

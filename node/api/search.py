@@ -37,8 +37,30 @@ class QueryReading(ResponseBody):
     piece: str
 
 
+class QueryAlternative(ResponseBody):
+    """Words of the query that others mean the same as, one of which was looked for as well; `pages` hold it."""
+
+    typed: str
+    used: str
+    kind: Literal["correction", "joined", "split"]
+    pages: int
+
+
+class ImageFound(ResponseBody):
+    """An image of a page: its address, its own words, the caption and heading beside it, and its size in pixels as the
+    page declares it (0: unknown)."""
+
+    url: str
+    text: str
+    caption: str
+    heading: str
+    width: int
+    height: int
+
+
 class SearchResult(ResponseBody):
-    """One page that was found. `highlights`: offsets into the snippet; `similar`: addresses of its copies."""
+    """One page that was found. `highlights`: offsets into the snippet; `images`: the three that fit best; `similar`:
+    addresses of its copies."""
 
     url: str
     title: str
@@ -53,6 +75,7 @@ class SearchResult(ResponseBody):
     replicas: int
     site_more: int
     origin: str
+    images: list[ImageFound]
     similar: list[str]
     similar_count: int
     explain: Json | UnsetType = UNSET
@@ -73,6 +96,7 @@ class Search(ResponseBody):
 
     query: str
     readings: list[QueryReading]
+    alternatives: list[QueryAlternative]
     took_ms: float
     exact: bool
     whole: bool

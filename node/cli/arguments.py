@@ -134,6 +134,7 @@ def _add_asking(verbs: Verbs) -> None:
     search.add_argument("--lang", default="", metavar="CODE", help="only this language, such as en or zh")
     search.add_argument("--site", default="", metavar="HOST", help="only this host and those below it")
     search.add_argument("--sort", choices=("relevance", "date"), default="relevance", help="date: the newest first")
+    search.add_argument("--verbatim", action="store_true", help="look for every word just as it is typed")
     search.add_argument("--explain", action="store_true", help="say how each score came about")
     add_place(search, url=True, json=True)
     status = add_verb(verbs, "status", "query_node:status", "print the state of the node")

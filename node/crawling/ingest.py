@@ -15,6 +15,7 @@ from store import (
     MAX_MEDIA_TYPE_CHARS,
     Document,
     Draft,
+    ImageNote,
     Kind,
     Replicator,
     RequestNote,
@@ -143,6 +144,7 @@ def document_of(page: Page, origin: str = "") -> Document:
         noarchive=page.noarchive,
         origin=origin,
         request=RequestNote(*astuple(page.sent)) if page.sent else None,
+        images=tuple(ImageNote(*astuple(image)) for image in page.images),
         first_seen=page.first_seen,
         site_links=page.site_links,
     )

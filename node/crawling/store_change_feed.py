@@ -8,9 +8,11 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
+from msgspec.structs import astuple
+
 from crawl import Visit, decode_visit, domain_of, is_canonical, visit_flaw
 from dht import DocumentId, split_url
-from index import DocumentChange, Text
+from index import DocumentChange, Image, Text
 from node.crawling.change_follower import ChangedRecord, ChangeFollower
 from node.crawling.is_shown import is_withheld_page, may_turn, shown_document
 from store import (
@@ -184,6 +186,7 @@ def text_of_document(record: Record, document: Document) -> Text:
         written_at=record.version.at_ms / 1000,
         origin=document.origin,
         media_type=document.media_type,
+        images=tuple(Image(*astuple(image)) for image in document.images),
         first_seen=document.first_seen,
         site_links=document.site_links,
     )

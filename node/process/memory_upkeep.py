@@ -30,6 +30,7 @@ ALL_AGES = 10  # of these minutes one looks at everything that came since the st
 
 def spare_collector() -> None:
     """Leave what is there now, which stays as long as the process, out of garbage collections, and have few of them."""
+    gc.unfreeze()
     gc.collect()
     gc.freeze()
     gc.set_threshold(*RARELY)

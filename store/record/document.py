@@ -19,6 +19,8 @@ MAX_SIGNATURE_BYTES = 64
 MAX_AGENT_CHARS = 512
 MAX_VALIDATOR_CHARS = 1_024  # as of a visit
 MAX_FORM = 65_535
+MAX_IMAGES = 32
+MAX_IMAGE_TEXT_CHARS, MAX_IMAGE_URL_CHARS, MAX_IMAGE_SIDE = 200, 512, 65_535
 MAX_ORIGIN_CHARS = 512  # the name of a file and the id of a record in it
 MAX_SITE_LINKS = 15  # bits of a number of domains
 WRITTEN_WITHIN_S = 120.0  # a page is not fetched after its version is dated, clocks apart
@@ -35,6 +37,17 @@ class RequestNote(msgspec.Struct, frozen=True, array_like=True):
     agent: str  # User-Agent
     if_none_match: str = ""  # "" not sent
     if_modified_since: str = ""
+
+
+class ImageNote(msgspec.Struct, frozen=True, array_like=True):
+    """An image of a page, by its words."""
+
+    url: str  # canonical
+    text: str  # its own: `alt` and `title`
+    caption: str
+    heading: str  # above it
+    width: int  # pixels, as the page declares them; 0 unknown
+    height: int
 
 
 class Document(msgspec.Struct, frozen=True, array_like=True):
@@ -63,6 +76,7 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
     noarchive: bool = False  # its author lets nobody show a copy
     origin: str = ""  # of an import: the archive that it was taken from, and the record in it
     request: RequestNote | None = None  # None unknown: of another node, or not to be told so
+    images: tuple[ImageNote, ...] = ()
     first_seen: int = 0  # the day that its content was first known: 1 is the first of January 1970; 0 unknown
     site_links: int = -1  # of how many other domains were found to link to its site, the number of bits; -1 unknown
 
@@ -72,8 +86,8 @@ _decoder = msgspec.msgpack.Decoder(Document)
 
 
 def encode_document(document: Document) -> bytes:
-    """Encode the body of a DOCUMENT record."""
-    return _encoder.encode(document)
+    """Encode the body of a DOCUMENT record; it ends before the images where there are none."""
+    return _encoder.encode(document if document.images else msgspec.structs.astuple(document)[:-1])
 
 
 def decode_document(body: bytes) -> Document:
@@ -91,13 +105,13 @@ def document_flaw(document: Document, written_at: float, *, has_content: bool) -
             return f"{name} is {at}"
     if not 0 <= document.first_seen <= (written_at + WRITTEN_WITHIN_S) // DAY_S + 1:
         return f"first_seen is {document.first_seen}"
-    if document.gone and (has_content or document.text or document.boilerplate):
-        return "a page that is gone has neither content nor text"
+    if document.gone and (has_content or document.text or document.boilerplate or document.images):
+        return "a page that is gone has neither content nor text nor images"
     if not (0 <= document.status <= 999 and document.max_snippet >= -1 and -1 <= document.site_links <= MAX_SITE_LINKS):
         return f"status {document.status}, max_snippet {document.max_snippet}, site_links {document.site_links}"
     if not _LANGUAGE.fullmatch(document.language):
         return "language is no code"
-    return _oversized(document) or _bad_links(document) or _bad_request(document.request)
+    return _oversized(document) or _bad_links(document) or _bad_request(document.request) or _bad_images(document)
 
 
 def _oversized(document: Document) -> str:
@@ -120,6 +134,18 @@ def _bad_links(document: Document) -> str:
     for url, anchor in document.links:
         if not LINK.fullmatch(url) or len(anchor) > MAX_ANCHOR_CHARS:
             return "a link that is no URL, or has too long a text"
+    return ""
+
+
+def _bad_images(document: Document) -> str:
+    if len(document.images) > MAX_IMAGES:
+        return f"{len(document.images)} images, {MAX_IMAGES} allowed"
+    for image in document.images:
+        is_address = LINK.fullmatch(image.url) and len(image.url) <= MAX_IMAGE_URL_CHARS
+        sizes = (len(text) for text in (image.text, image.caption, image.heading))
+        is_sized = all(0 <= side <= MAX_IMAGE_SIDE for side in (image.width, image.height))
+        if not (is_address and is_sized and max(sizes) <= MAX_IMAGE_TEXT_CHARS):
+            return "an image that is at no URL, or whose texts or sides are too long"
     return ""
 
 

@@ -19,8 +19,15 @@ def test_all_that_a_package_lists_is_there_and_nothing_else(package: str) -> Non
         exec(f"from {package} import no_such_name")
 
 
-@pytest.mark.parametrize("module", ["crawl.parsing.worker", "node.cli.commands.query_node"])
-def test_a_parser_and_a_verb_that_asks_a_node_load_nothing_that_only_nodes_need(module: str) -> None:
-    program = f"import sys, {module}; print(*[name for name in {HEAVY.split()} if name in sys.modules])"
+LATER = "lxml selectolax pypdf zeroconf whoosh async_upnp_client feedparser dns.resolver numpy.random numpy.ma rich \
+multiprocessing node.extras.demo node.extras.simulation node.extras.web_report node.joining.upnp crawl.content.extract"
+
+
+@pytest.mark.parametrize(
+    ("module", "spared"),
+    [("crawl.parsing.worker", HEAVY), ("node.cli.commands.query_node", HEAVY), ("node.process.run_node", LATER)],
+)
+def test_a_process_loads_nothing_that_it_does_not_need_at_first(module: str, spared: str) -> None:
+    program = f"import sys, {module}; print(*[name for name in {spared.split()} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from crawl import signature
 from dht import document_id, placement_key
-from index.change_feed import Text
+from index.change_feed import Image, Text
 
 WORDS = ["run", "dogs", "the", "Überweg", "naïve", "x-ray", "python", "3.11", "don't", "search", "engine", "peer"]
 WORDS += ["Datenbank", "Datenbanken", "databases", "indices"]
@@ -17,6 +17,9 @@ PATTERNS = ["datenb* the", "+dat* -index", "pithon~ OR serch~", "datenbanker~ en
 CHARACTERS = ["學", "+北 run -件", "系", '"擎" -大 run']  # that are no words of any text, but parts of some
 PATTERNS += [*CHARACTERS, "京 dat* 책 擎", "京 擎", "京* peer"]
 QUERIES = [
+    "inimage:python",
+    'inimage:"search engine" dogs',
+    "run -inimage:the OR inimage:北京大学",
     "intitle:python",
     "intitle:搜索引擎 软件",
     'intitle:"search engine" -inurl:dogs',
@@ -73,9 +76,16 @@ def text(rng: random.Random, url: str, *, version: int = 0) -> Text:
         boilerplate=words(12) if rng.random() < 0.5 else "",
         published_at=1.7e9 + 86400.0 * (version * 7 + len(url) * 5 % 150),  # from November 2023
         signature=signature(body),
+        images=images(url, body) if len(url) % 2 else (),
         first_seen=len(body) % 7,
         site_links=len(url) % 4 - 1,
     )
+
+
+def images(url: str, body: str) -> tuple[Image, ...]:
+    """Images that the words of a text tell of, by halves."""
+    said = body.split()
+    return tuple(Image(f"{url}/{n}.png", " ".join(said[n : n + 3]), "".join(said[n : n + 1]), "", n) for n in (0, 9))
 
 
 def web(rng: random.Random, count: int) -> list[Text]:

@@ -33,14 +33,8 @@ def one_is_rare(answer: StatisticsAnswer) -> dict[str, object]:
     return {"df": ((0,) * len(answer.slots), *answer.df[1:])} if len(answer.df) > 1 else {}
 
 
-def all_misspelled(answer: StatisticsAnswer) -> dict[str, object]:
-    """Whatever is typed is written nowhere, and every other spelling in all documents."""
-    return {"spellings": tuple(answer.documents for _ in answer.spellings)}
-
-
 endless = lie(StatisticsAnswer, lambda answer: {"documents": (1 << 48,) * len(answer.slots)})
 many, rare = lie(StatisticsAnswer, many_elsewhere), lie(StatisticsAnswer, one_is_rare)
-misspelled, older = lie(StatisticsAnswer, all_misspelled), lie(StatisticsAnswer, lambda answer: {"spellings": ()})
 
 
 @pytest.fixture
@@ -98,22 +92,6 @@ async def test_a_busy_third_is_waited_for_where_two_say_unlike_things(made: Make
     _, _, answer = await found(world.nodes[0])
     assert answer["exact"], answer["why"]
     assert [each.peer for each in world.nodes[0].searcher.audit.refutations()] == [world.nodes[2].id]
-
-
-async def test_spellings_are_compared_and_older_software_that_counts_none_is_no_liar(made: Make) -> None:
-    for told in (misspelled, older):
-        world = await made(3)
-        liar, typed, touched = world.nodes[2], "runn dogz pythom", 0
-        wanted = (await world.nodes[1].searcher.search(SearchRequest(typed)))["corrections"]
-        world.network.lies[liar.id] = told
-        for node in world.nodes[:2] + world.nodes[3:]:
-            for _ in range(5):
-                answer = await node.searcher.search(SearchRequest(typed, deadline_ms=20_000))
-            asked = any(peer == liar.id for peer, _ in world.network.asked)
-            touched += asked
-            assert liar.id in node.searcher.audit.refuted() or told is not misspelled or not asked
-            assert told is misspelled or not node.searcher.audit.refuted()
-        assert touched and answer["corrections"] == wanted
 
 
 async def test_one_against_one_is_a_doubt_that_names_both(made: Make) -> None:

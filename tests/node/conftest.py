@@ -155,6 +155,8 @@ class FakeService:
     async def search(self, question: SearchRequest, caller: str = "") -> Json:
         self.asked.append(question)
         query, language = question.text, question.language
+        corrected = {} if question.is_verbatim else {"zebar": "<zebra> crossing", "tsak": "task"}
+        query = corrected.get(query, query)
         if query.startswith('"') and query.count('"') == 1:
             raise QueryError(0, "the phrase that begins here has no closing quotation mark")
         if query == "!wait":
@@ -171,7 +173,7 @@ class FakeService:
         hits = hits if self.hits is None else self.hits
         slots = {"slots": 256, "answered": self.answered, "peers_asked": 4, "peers_answered": 4, "late": []}
         return {
-            "query": query,
+            "query": question.text,
             "took_ms": 34.6,
             "exact": self.answered == 256 and not self.why,
             "whole": self.answered == 256,
@@ -181,8 +183,11 @@ class FakeService:
             "total": 1234 if query == "task" else len(hits) if self.total is None else self.total,
             "total_is": "exact",
             "results": [hit for hit in hits if not language or hit["language"] == language][: question.limit],
-            "suggestions": ["zebra <finch>"] if query == "zebar" else [],
-            "corrections": {"zebar": ["<zebra> crossing"], "tsak": ["task"]}.get(query, []),
+            "suggestions": ["zebra <finch>"] if question.text == "zebar" else [],
+            "corrections": [query] if query != question.text else [],
+            "alternatives": [{"typed": question.text, "used": query, "kind": "correction", "pages": 9}]
+            if query != question.text
+            else [],
             "facets": FACETS if question.facets and not question.cursor else {},
             "facets_cut": ["year"],
             "readings": [{"read_as": "option", "piece": query}] if query.startswith("-") else [],
@@ -437,6 +442,7 @@ def _hit(page: Json, query: str, numbers: Json) -> Json:
         "replicas": 3,
         "site_more": 4,
         "date": 0.0,
+        "images": [],
         "origin": "",
         "similar": ["http://mirror.test/appetite.html"],
         "similar_count": 1,

@@ -1,7 +1,7 @@
 /* What a language is guessed by: see language.py. Of what their tables do not know these functions return None. */
 #include "leaf.h"
 
-enum { SCRIPTS = 12, FEWEST_LETTERS = 20, LANGUAGES = 28, SLOT_BITS = 13, LONGEST = 8, WEIGHT_FROM = 56 };
+enum { SCRIPTS = 12, OWNERS = 3, FEWEST_LETTERS = 20, LANGUAGES = 28, SLOT_BITS = 13, LONGEST = 8, WEIGHT_FROM = 56 };
 static const uint64_t GOLDEN = 0x9E3779B97F4A7C15u;
 
 const uint16_t *letters_in(PyObject *table)
@@ -23,7 +23,7 @@ static PyObject *tuple_of(const Py_ssize_t *numbers, Py_ssize_t count)
     return found;
 }
 
-/* Count into letters, foreign and Ukrainian ones, those of no script, those of each; 0 where a character is unknown. */
+/* Count letters, foreign ones, those of one language, of no script, of each; 0 where a character is unknown. */
 static int count_each(const unsigned char *at, const unsigned char *end, const uint16_t *letters, Py_ssize_t *counts)
 {
     for (int size; at < end; at += size) {
@@ -33,8 +33,9 @@ static int count_each(const unsigned char *at, const unsigned char *end, const u
         unsigned known = letters[point];
         counts[0] += (known & ALPHA) != 0;
         counts[1] += (known & FOREIGN) != 0;
-        counts[2] += (known & UKRAINIAN) != 0;
-        counts[3 + (known >> SCRIPT_FROM)]++;
+        for (int own = 0; own < OWNERS; own++)
+            counts[2 + own] += (known & (unsigned)OF_ONE << own) != 0;
+        counts[2 + OWNERS + (known >> SCRIPT_FROM)]++;
     }
     return 1;
 }
@@ -48,13 +49,13 @@ PyObject *count_letters(PyObject *module, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "SS", &sample, &table) || !(letters = letters_in(table)))
         return NULL;
     const unsigned char *bytes = (const unsigned char *)PyBytes_AsString(sample);
-    Py_ssize_t counts[4 + 256] = {0};
+    Py_ssize_t counts[3 + OWNERS + 256] = {0};
     if (!count_each(bytes, bytes + PyBytes_Size(sample), letters, counts))
         Py_RETURN_NONE;
     if (counts[1] < FEWEST_LETTERS)
         memset(counts, 0, sizeof counts);
-    memmove(counts + 3, counts + 4, SCRIPTS * sizeof *counts); /* those of no script are not asked for */
-    return tuple_of(counts, 3 + SCRIPTS);
+    memmove(counts + 2 + OWNERS, counts + 3 + OWNERS, SCRIPTS * sizeof *counts); /* without those of no script */
+    return tuple_of(counts, 2 + OWNERS + SCRIPTS);
 }
 
 typedef struct {

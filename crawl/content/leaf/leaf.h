@@ -21,17 +21,18 @@ enum Letter {
     ALPHA = 4,       /* a letter to Python */
     PART = 8,        /* may be part of a small word */
     FOREIGN = 16,    /* beyond Latin */
-    UKRAINIAN = 32,  /* of Ukrainian alone */
+    OF_ONE = 32,     /* of one language alone: three bits from here on */
     SCRIPT_FROM = 8, /* above so many bits is the number of the script */
 };
 const uint16_t *letters_in(PyObject *table); /* NULL with an exception set: it is of another size */
 
-/* texts.c, prints.c, language.c: what the module offers. */
+/* texts.c, prints.c, language.c, names.c: what the module offers. */
 PyObject *count_letters(PyObject *module, PyObject *arguments);
 PyObject *count_votes(PyObject *module, PyObject *arguments);
 PyObject *read_texts(PyObject *module, PyObject *arguments);
 PyObject *find_steady(PyObject *module, PyObject *said);
 PyObject *sign_text(PyObject *module, PyObject *data);
+PyObject *names_in(PyObject *module, PyObject *arguments);
 
 /* The code point that begins here, and how many bytes it has: of UTF-8 that Python wrote, so that it is whole. */
 static inline uint32_t point_at(const unsigned char *at, int *size)

@@ -11,6 +11,7 @@ static PyMethodDef functions[] = {
     {"sign", sign_text, METH_O, "The signature of a text."},
     {"count_letters", count_letters, METH_VARARGS, "The letters of a text, by their scripts."},
     {"count_votes", count_votes, METH_VARARGS, "The small words of a text, by their languages."},
+    {"names_in", names_in, METH_VARARGS, "The names that a source has, as bits."},
     {NULL, NULL, 0, NULL},
 };
 

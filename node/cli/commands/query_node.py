@@ -23,8 +23,7 @@ def search(arguments: Namespace) -> int:
     wanted = {"q": query, "limit": arguments.limit, "lang": arguments.lang, "site": arguments.site}
     if arguments.sort == "date":
         wanted["sort"] = "date"
-    if arguments.explain:
-        wanted["explain"] = "true"
+    wanted |= {name: "true" for name in ("explain", "verbatim") if getattr(arguments, name)}
     try:
         answer = client(arguments).get("/api/v1/search", wanted)
     except RefusedByNode as refusal:
@@ -165,8 +164,8 @@ def _print_results(query: str, page: ResultPage) -> None:
         _print_result(number, result)
     if not page.results:
         print(f"Nothing found for {plain(query)}. Try fewer or other words.")
-    for correction in page.corrections:
-        print(f"Did you mean: {correction}")
+    if page.corrected:
+        print(f"Showing results for: {page.corrected} (--verbatim: only for {plain(query)})")
     print(_tally(page))
 
 

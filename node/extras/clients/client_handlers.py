@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from aiohttp import web
 
-from index import SearchRequest
+from index import SearchRequest, image_query
 from node.extras.clients.bodies import MAX_TAVILY, OpenWebUiLoad, OpenWebUiSearch, TavilyExtract, TavilySearch
 from node.extras.clients.client_requests import (
     addresses_of,
@@ -19,7 +19,7 @@ from node.extras.clients.open_webui import open_webui_pages, open_webui_results
 from node.extras.clients.result_forms import address_of, feed_response, language_of
 from node.extras.clients.stored_pages import stored_pages
 from node.extras.clients.tavily import tavily_pages, tavily_results
-from node.extras.clients.yacy import YacyQuery, is_of_text, read_yacy_query, yacy_json
+from node.extras.clients.yacy import YacyQuery, is_held, is_of_images, read_yacy_query, yacy_json
 from node.service.service import Service
 from node.views.safe_text import plain
 from node.web.requests.api import json_response, parameters
@@ -42,13 +42,17 @@ class Clients:
         """Answer GET /yacysearch.json."""
         values = parameters(request, "yacy_search")
         asked, found = await self._yacy(values)
-        return json_response(yacy_json(found, _page_of(request, asked), _yacy_count(values)))
+        has_images = is_of_images(values.text("contentdom"))
+        page = _page_of(request, asked, "images" if has_images else "")
+        return json_response(yacy_json(found, page, _yacy_count(values), has_images=has_images))
 
     async def yacy_feed(self, request: web.Request) -> web.Response:
         """Answer GET /yacysearch.rss."""
         values = parameters(request, "yacy_feed")
         asked, found = await self._yacy(values)
-        return feed_response(request, "rss", found, _page_of(request, asked), _yacy_count(values))
+        has_images = is_of_images(values.text("contentdom"))
+        page = _page_of(request, asked, "images" if has_images else "")
+        return feed_response(request, "rss", found, page, _yacy_count(values), has_images=has_images)
 
     async def yacy_suggest(self, request: web.Request) -> web.Response:
         """Answer GET /suggest.json: what was typed, then a list."""
@@ -94,11 +98,11 @@ class Clients:
             raise BadParameter("resource", reason)
         query, start = values.text("query"), max(map(values.count, ("startRecord", "offset", "start")))
         asked = read_yacy_query(query, values.text("lr"))
-        if not is_of_text(values.text("contentdom")):
+        if not is_held(values.text("contentdom")):
             return asked, read_found({}, query, start)
         language = language_of(asked.language)
         question = SearchRequest(
-            asked.words,
+            image_query(asked.words) if is_of_images(values.text("contentdom")) else asked.words,
             limit=_yacy_count(values),
             language=language,
             deadline_ms=DEADLINE_MS,
@@ -111,5 +115,6 @@ def _yacy_count(values: Values) -> int:
     return values.count("maximumRecords") or values.count("count") or PAGE_COUNT
 
 
-def _page_of(request: web.Request, asked: YacyQuery) -> str:
-    return address_of(request, q=asked.words, lang=language_of(asked.language), sort="date" if asked.is_by_date else "")
+def _page_of(request: web.Request, asked: YacyQuery, tab: str) -> str:
+    sort = "date" if asked.is_by_date else ""
+    return address_of(request, q=asked.words, lang=language_of(asked.language), sort=sort, tab=tab)

@@ -10,6 +10,7 @@ from node.extras.clients.found import FoundAnswer, FoundPage
 
 OPENSEARCH = "http://a9.com/-/spec/opensearch/1.1/"
 ATOM = "http://www.w3.org/2005/Atom"
+MEDIA = "http://search.yahoo.com/mrss/"
 DESCRIPTION = "application/opensearchdescription+xml"
 
 
@@ -25,9 +26,11 @@ class Feed:
     count: int  # results that were asked for
 
 
-def rss(feed: Feed, found: FoundAnswer) -> str:
-    """Write results as RSS 2.0."""
+def rss(feed: Feed, found: FoundAnswer, *, has_images: bool = False) -> str:
+    """Write results as RSS 2.0; with the images of each page as Media RSS names them, where they were asked for."""
     root = Element("rss", {"version": "2.0", "xmlns:opensearch": OPENSEARCH, "xmlns:atom": ATOM})
+    if has_images:
+        root.set("xmlns:media", MEDIA)
     channel = SubElement(root, "channel")
     _add(channel, "title", feed.title)
     _add(channel, "link", feed.page)
@@ -43,6 +46,10 @@ def rss(feed: Feed, found: FoundAnswer) -> str:
         if page.day_rfc822:
             _add(item, "pubDate", page.day_rfc822)
         _add(item, "description", page.text)
+        for image in page.images if has_images else ():
+            sides = {"width": str(image.width), "height": str(image.height)} if image.width and image.height else {}
+            media = SubElement(item, "media:content", {"url": image.url, "medium": "image", **sides})
+            SubElement(media, "media:title").text = image.text
     return _written(root)
 
 

@@ -18,6 +18,16 @@ _ENDS_ATTRIBUTES = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "\"'<>` 
 
 
 @dataclass(frozen=True, slots=True)
+class FoundImage:
+    """Holds what clients are told of an image of a page; 0 where a side is unknown."""
+
+    url: str
+    text: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
 class FoundPage:
     """Holds what clients are told of one result. `day`: by the page's own word, ISO 8601, "" unknown."""
 
@@ -30,6 +40,7 @@ class FoundPage:
     day: str
     day_rfc822: str
     fetched_day: str
+    images: tuple[FoundImage, ...]
 
     @property
     def text(self) -> str:
@@ -93,4 +104,12 @@ def _page(result: Json) -> FoundPage | None:
         day=day(result.get("date")),
         day_rfc822=day_rfc822(result.get("date")),
         fetched_day=day(result.get("fetched_at")),
+        images=tuple(_images(result.get("images"))),
     )
+
+
+def _images(entries: object) -> Iterator[FoundImage]:
+    for entry in entries if isinstance(entries, list | tuple) else ():
+        if url := web_link(entry.get("url")).translate(_ENDS_ATTRIBUTES):
+            text = next(filter(None, (plain(entry.get(name) or "") for name in ("text", "caption", "heading"))), "")
+            yield FoundImage(url, text, count(entry, "width"), count(entry, "height"))

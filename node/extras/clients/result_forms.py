@@ -51,14 +51,17 @@ async def feed_form(service: Service, request: web.Request, values: Values) -> w
     return feed_response(request, form, found, page, FEED_ITEMS)
 
 
-def feed_response(request: web.Request, form: FeedForm, found: FoundAnswer, page: str, count: int) -> web.Response:
+def feed_response(
+    request: web.Request, form: FeedForm, found: FoundAnswer, page: str, count: int, *, has_images: bool = False
+) -> web.Response:
     """Answer with results as a feed. `page`: the address of the same results as a page, `count`: how many were asked
-    for."""
+    for. `has_images`: RSS names the images of each page."""
     tongue = choose(request.query.get("hl", "")[:16], request.headers.get("Accept-Language", ""))
     origin = own_origin(request)
     about = translator(tongue)("feed.about", query=found.query)
     feed = Feed(f"{found.query} – dse", about, f"{origin}{request.rel_url.raw_path_qs}", page, origin, count)
-    text = rss(feed, found) if form == "rss" else atom(feed, found, datetime.now(UTC).strftime("%Y-%m-%d"))
+    today = datetime.now(UTC).strftime("%Y-%m-%d")
+    text = rss(feed, found, has_images=has_images) if form == "rss" else atom(feed, found, today)
     return web.Response(text=text, content_type=f"application/{form}+xml", headers={"Vary": "Accept-Language"})
 
 

@@ -20,7 +20,7 @@ _YACY = (
     Parameter("start", "another name of startRecord", "count", 0, 0, MAX_START),
     Parameter("count", "another name of maximumRecords", "count", 0, 0, MAX_COUNT),
     Parameter("resource", "global: the whole network answers", default="global", most=16),
-    Parameter("contentdom", "text; of others nothing is found", default="text", most=16),
+    Parameter("contentdom", "text, or image; of others nothing is found", default="text", most=16),
     Parameter("lr", "only documents in this language: lang_en", most=16),
 )
 _YACY_SUGGEST = (

@@ -10,7 +10,7 @@ from html import escape
 from node.extras.clients.found import FoundAnswer, FoundPage
 from node.views.lenient_json import Json
 
-_TEXT_DOMAINS = frozenset({"", "all", "text"})
+_DOMAINS = frozenset({"", "all", "text", "image"})
 _ANGLES = str.maketrans("<>", "\u2039\u203a")
 
 
@@ -37,14 +37,19 @@ def read_yacy_query(query: str, language: str) -> YacyQuery:
     return YacyQuery(" ".join(words), code, is_by_date)
 
 
-def is_of_text(contentdom: str) -> bool:
-    """Tell whether a content domain is what a node has: text, neither images nor sounds."""
-    return contentdom.lower() in _TEXT_DOMAINS
+def is_held(contentdom: str) -> bool:
+    """Tell whether a content domain is what a node has: text and the words of images, neither sounds nor films."""
+    return contentdom.lower() in _DOMAINS
 
 
-def yacy_json(found: FoundAnswer, page_address: str, count: int) -> Json:
+def is_of_images(contentdom: str) -> bool:
+    """Tell whether a content domain is that of images."""
+    return contentdom.lower() == "image"
+
+
+def yacy_json(found: FoundAnswer, page_address: str, count: int, *, has_images: bool = False) -> Json:
     """Write an answer as /yacysearch.json. `page_address`: of the same results as a page, `count`: how many were
-    asked for."""
+    asked for. `has_images`: each page is told with its images, the best by itself."""
     searched = _unmarked(found.query)
     channel = {
         "title": f"{searched} – dse",
@@ -54,7 +59,7 @@ def yacy_json(found: FoundAnswer, page_address: str, count: int) -> Json:
         "startIndex": str(found.start),
         "itemsPerPage": str(count),
         "searchTerms": searched,
-        "items": [_item(page) for page in found.pages],
+        "items": [_item(page) | (_images(page) if has_images else {}) for page in found.pages],
         "navigation": [],
     }
     return {"channels": [channel]}
@@ -75,6 +80,14 @@ def _item(page: FoundPage) -> Json:
         "ranking": str(page.score),
     }
     return {name: value for name, value in item.items() if value or name != "pubDate"}  # clients parse what is there
+
+
+def _images(page: FoundPage) -> Json:
+    images = [
+        {"image": each.url, "title": _unmarked(each.text), "width": each.width, "height": each.height}
+        for each in page.images
+    ]
+    return {"url": page.url, "image": images[0]["image"] if images else "", "images": images}
 
 
 def _unmarked(text: str) -> str:

@@ -32,7 +32,8 @@ SIGNS = (
     "fuzzy",
     "option",
 )  # of queries, as the help page explains them
-_OF_ALL = {"query": "", "filters": {"lang": "", "site": ""}, "sort": "", "is_posted": False}  # what any page may show
+# What any page may show.
+_OF_ALL = {"query": "", "filters": {"lang": "", "site": ""}, "sort": "", "tab": "", "is_posted": False}
 _FOR_CRAWLERS = frozenset(  # routes; the first part of the path of each other one is closed to them
     {"home", "bot", "help_page", "privacy", "key_directory", "robots", "style", "script", "favicon"}
 )

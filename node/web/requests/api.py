@@ -52,6 +52,7 @@ def search_request(values: Values, query: str, limit: int, deadline_ms: int) -> 
         explain=values.flag("explain"),
         facets=values.flag("facets"),
         is_by_date=values.text("sort") == "date",
+        is_verbatim=values.flag("verbatim"),
     )
 
 

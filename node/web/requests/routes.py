@@ -62,6 +62,7 @@ _QUERY = Parameter("q", _SYNTAX, default=None, most=MAX_QUERY)
 _LANGUAGE = Parameter("lang", "only documents in this language (ISO 639-1)", most=8)
 _SITE = Parameter("site", "only documents of this host and those below it", most=255)
 _SORT = Parameter("sort", "relevance, or date: of the pages that hold enough of the words, the newest first", most=16)
+_VERBATIM = Parameter("verbatim", "look for every word just as it is typed, and for no other", "flag", False)
 _TYPED = Parameter("q", "what was typed so far", most=MAX_QUERY)
 _CURSOR = Parameter("cursor", "`next_cursor` of the page before; good at any node", most=2000)
 _INTERFACE = Parameter("hl", "the language of the page: en or zh", most=16)
@@ -74,6 +75,7 @@ _SEARCH = (
     _LANGUAGE,
     _SITE,
     _SORT,
+    _VERBATIM,
     Parameter("deadline_ms", "answer within this time, with what there is", "count", 2000, 50, 20_000),
     Parameter("explain", "say how each score came about", "flag", False),
     Parameter("facets", "count all matches by site, language, year and type", "flag", False),
@@ -85,6 +87,8 @@ _SEARCH_PAGE = (
     _LANGUAGE,
     _SITE,
     _SORT,
+    _VERBATIM,
+    Parameter("tab", "images: pages with images that the words tell of", most=8),
     _INTERFACE,
     Parameter("quick", "show what has come after 400 ms; the page's script fetches the rest", "flag", False),
     Parameter("later", "the token of a search whose first results were shown: show all of it, once", most=64),

@@ -13,10 +13,25 @@ from node.views.safe_text import Piece, day, pieces, plain, trail, web_link
 from node.web.rendering.score_view import Why, why_of
 
 MAX_TITLE = 160
+MAX_IMAGES = 3  # of a page
 MAX_SIMILAR = 5
 MAX_DOUBTS = 16
 MAX_NAMES = 6  # of a facet
 MAX_READINGS = 8
+MAX_OTHERS = 16  # words that were looked for as well
+MAX_QUERY_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ShownImage:
+    """Holds what is shown of an image: its address, as a link and nothing else."""
+
+    url: str
+    host: str
+    path: str
+    text: str  # its own words, else those beside it
+    caption: str
+    size: str  # "" unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +50,7 @@ class Result:
     fetched_day: str
     replicas: int
     site_more: bool
+    images: tuple[ShownImage, ...]
     similar: tuple[str, ...]
     similar_count: int
     why: Why | None
@@ -90,7 +106,8 @@ class ResultPage:
     is_partial: bool
     doubts: tuple[Doubt, ...]
     facets: tuple[Facet, ...]
-    corrections: tuple[str, ...]
+    corrected: str  # the query with the right words in place of slips, where it was answered so
+    others: tuple[str, ...]  # that were looked for as well
     suggestions: tuple[str, ...]
     readings: tuple[HowRead, ...]
 
@@ -119,9 +136,17 @@ def result_page(answer: Json) -> ResultPage:
         doubts=tuple(_doubts(listed(answer.get("why"))[:MAX_DOUBTS])),
         facets=tuple(_facets(table(answer, "facets"), listed(answer.get("facets_cut")))),
         suggestions=tuple(texts(answer, "suggestions", limit=200, most=10)),
-        corrections=tuple(texts(answer, "corrections", limit=200, most=3)),
+        corrected=next(iter(texts(answer, "corrections", limit=MAX_QUERY_SHOWN, most=1)), ""),
+        others=tuple(_others(listed(answer.get("alternatives"))[:MAX_OTHERS])),
         readings=tuple(_readings(listed(answer.get("readings"))[:MAX_READINGS])),
     )
+
+
+def _others(entries: list[Any]) -> Iterator[str]:
+    """Read the words that were looked for as well as those that were typed."""
+    for entry in entries:
+        if isinstance(entry, dict) and isinstance(used := entry.get("used"), str) and used:
+            yield used[:MAX_QUERY_SHOWN]
 
 
 def _facets(counts: Json, cut: list[Any]) -> Iterator[Facet]:
@@ -181,10 +206,24 @@ def _result(entry: Json) -> Result:
         fetched_day=day(entry.get("fetched_at")),
         replicas=count(entry, "replicas"),
         site_more=bool(entry.get("site_more")),
+        images=tuple(_images(listed(entry.get("images"))[:MAX_IMAGES])),
         similar=tuple(other for other in similar[:MAX_SIMILAR] if other),
         similar_count=max(count(entry, "similar_count"), len(similar)),
         why=why_of(entry.get("explain")),
     )
+
+
+def _images(entries: list[Any]) -> Iterator[ShownImage]:
+    for entry in entries:
+        url = web_link(_url_in(entry))
+        if not url:
+            continue
+        text, caption, heading = (
+            plain(entry.get(name) or "", MAX_TITLE).strip() for name in ("text", "caption", "heading")
+        )
+        width, height = count(entry, "width"), count(entry, "height")
+        size = f"{width} × {height}" if width and height else ""
+        yield ShownImage(url, *trail(url), text or caption or heading, caption if text else "", size)
 
 
 def _url_in(value: object) -> str:

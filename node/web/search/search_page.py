@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from aiohttp import web
 
 from dht import InputError
-from index import SearchRequest
+from index import SearchRequest, image_query
 from node.api.body import Json
 from node.extras import RESULT_FORMS, added
 from node.service.service import Service
@@ -20,7 +20,7 @@ from node.web.requests.parameters import Values, read_parameters
 from node.web.requests.problems import BadParameter, Problem, problem_of
 from node.web.requests.route_table import route
 from node.web.search.preferences import Preferences
-from node.web.search.results import ResultPage, result_page
+from node.web.search.results import result_page
 from node.web.search.running_searches import RunningSearches
 from node.web.search.site_rules import RULED_RESULTS, SiteRule, SiteRules, ordered
 
@@ -28,6 +28,7 @@ PAGE_RESULTS = 10
 PAGE_DEADLINE_MS = 2500  # what a reader waits for before a partial answer is better
 REST_MS = 10_000  # where a reader asks for the rest of a partial answer
 FILTER_NAMES = ("lang", "site")
+IMAGES = "images"  # a value of `tab`
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +109,10 @@ class SearchPage:
         warnings: Sequence[str],
         is_posted: bool = False,
     ) -> web.Response:
-        """Write a page of results; where nothing was found, of what the query may have meant."""
-        page, shown, corrected = await self._corrected(request, values, rules, page)
-        page_number, looked_for = values.count("page"), corrected or query
-        kept = _kept(values, looked_for)
+        """Write a page of results."""
+        shown, page_number, kept = result_page(page.answer), values.count("page"), _kept(values, query)
+        if kept["tab"]:  # other queries would be told as they are asked, not as they were typed
+            shown = replace(shown, corrected="", others=(), suggestions=())
         return self._pages.render(
             request,
             "results.html",
@@ -119,10 +120,11 @@ class SearchPage:
             is_posted=is_posted,
             query=query,
             kept=kept,
-            corrected=corrected,
+            is_verbatim=values.flag("verbatim"),
             answer=shown,
             filters={name: kept[name] for name in FILTER_NAMES},
             sort=kept["sort"],
+            tab=kept["tab"],
             page_number=page_number,
             following={**page.following, "page": page_number + 1} if page.following else {},
             rules=rules,
@@ -132,24 +134,11 @@ class SearchPage:
             warnings=warnings,
         )
 
-    async def _corrected(
-        self, request: web.Request, values: Values, rules: SiteRules, page: PageOfResults
-    ) -> tuple[PageOfResults, ResultPage, str]:
-        """Where the whole network knows no result, ask for the likeliest correction; return what is to be shown, and
-        the words that were asked for instead, where that found anything."""
-        shown = result_page(page.answer)
-        if shown.results or shown.is_partial or values.count("page") > 1 or not shown.corrections:
-            return page, shown, ""
-        corrected = shown.corrections[0]
-        page = await self._ask(request, values, corrected, rules)
-        found = result_page(page.answer)
-        told = replace(found, corrections=shown.corrections, suggestions=shown.suggestions)
-        return page, told, corrected if found.results else ""
-
     async def _ask(self, request: web.Request, values: Values, query: str, rules: SiteRules) -> PageOfResults:
         """Ask for a page; under rules, for the hundred results that it is a part of."""
         start = values.count("start") if rules else 0
         deadline_ms = REST_MS if values.flag("rest") else PAGE_DEADLINE_MS
+        query = image_query(query) if values.text("tab") == IMAGES else query
         question = search_request(values, query, RULED_RESULTS if rules else PAGE_RESULTS, deadline_ms)
         question = replace(question, explain=True, facets=question.facets or not start)
         answer, later = await self._answer(request, values, question)
@@ -189,4 +178,5 @@ def _kept(values: Values, query: str) -> dict[str, str]:
     """Return the fields of a search that the links of its page keep."""
     kept = {"q": query, **{name: plain(values.text(name)) for name in FILTER_NAMES}}
     kept["sort"] = "date" if values.text("sort") == "date" else ""
-    return kept | ({"unruled": "1"} if values.flag("unruled") else {})
+    kept["tab"] = IMAGES if values.text("tab") == IMAGES else ""
+    return kept | {name: "1" for name in ("unruled", "verbatim") if values.flag(name)}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawl.content.link_header import MAX_LINKS, HeaderLink, canonical_of, links_of
+from crawl.fetch.link_header import MAX_LINKS, HeaderLink, canonical_of, links_of
 
 HERE = "http://a.test/dir/file.pdf"
 

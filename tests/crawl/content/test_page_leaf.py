@@ -17,7 +17,7 @@ from crawl.content.extract import extract
 from crawl.content.language import guess_language
 from crawl.content.page import Engine, ParseResult, ParseTask
 from crawl.content.page_leaf import PageLeaf
-from crawl.content.raw_html import BREAK, LINK
+from crawl.content.raw_html import BREAK, LINK, names_in
 from node.extras.demo.sample_web import unpack_sample
 from tests.compiled_leaf import assert_sanitizers_find_nothing, compiled, module_of
 from tests.crawl.content import leaf_pages
@@ -125,3 +125,11 @@ def test_what_was_compiled_from_other_sources_is_not_used(monkeypatch: pytest.Mo
 def test_sanitizers_find_nothing(tmp_path: Path) -> None:
     """The long form: LEAF_FUZZ_S=3600 python -m pytest -m prove tests/crawl/content/test_page_leaf.py"""
     assert_sanitizers_find_nothing("crawl/content", tmp_path, leaf_pages.__file__)
+
+
+@given(st.text("abc"), st.lists(st.text("abc", min_size=2, max_size=5), min_size=1, max_size=32))
+@settings(deadline=None)
+def test_the_leaf_finds_the_names_that_python_finds(leaf: PageLeaf, source: str, names: list[str]) -> None:
+    wanted = tuple(name.encode() for name in names)
+    page_leaf.leaf = None
+    assert leaf.names_in(source.encode(), wanted) == names_in(source.encode(), wanted)

@@ -10,6 +10,7 @@ import pytest
 from crawl.content.extract import extract
 from crawl.content.linked_data import is_linked_data, linked_dates
 from crawl.content.page import ParseTask
+from crawl.content.printed_date import printed_dates
 from tests.crawl.content.pages_read import both_engines, read, read_file
 from tests.crawl.content.test_extract_pdf import pdf
 
@@ -190,3 +191,70 @@ def test_an_address_dates_a_page_that_has_no_date(path: str, day: str) -> None:
         page = extract(ParseTask(f"http://a.test{path}", f"<p>x{head}".encode(), "text/html", "utf-8", 10, 1_000))
         found = datetime.fromtimestamp(page.published_at, UTC).date().isoformat() if page.published_at else ""
         assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "day"),
+    [
+        ("© Copyright 2001-2026, Us. Last updated on Oct 07, 2026. Created using Sphinx.", "2026-10-07"),
+        ("Last updated 2024-05-31 00:35:55 UTC", "2024-05-31"),
+        ("Last modified: Fri May  3 12:33:44 UTC 2024", "2024-05-03"),
+        ("This page was last edited on 3 May 2024, at 12:00 (UTC).", "2024-05-03"),
+        ("Stand: 3. März 2024", "2024-03-03"),
+        ("Diese Seite wurde zuletzt am 3. März 2024 um 12:00 Uhr bearbeitet.", "2024-03-03"),
+        ("Dernière mise à jour le 1er août 2024", "2024-08-01"),
+        ("Última actualización: 3 de marzo de 2024", "2024-03-03"),
+        ("Последнее обновление: 3 мая 2024 г.", "2024-05-03"),
+        ("Naposledy změněno: 3. července 2024", "2024-07-03"),
+        ("更新日期：2024年3月3日", "2024-03-03"),
+        ("마지막 업데이트: 2024년 5월 3일", "2024-05-03"),
+        ("Last updated: 25/05/2024", "2024-05-25"),
+        ("Last updated: 03/05/2024", ""),  # by readers of one country it is May, of another March
+        ("Copyright 2019-2024", ""),
+        ("Version 2024.05.03", ""),
+        ("Last updated in version 3.2 of 2024", ""),
+        ("The library was last updated on 3 May 2020 by them", ""),
+        ("Last updated: 31 June 2024", ""),
+    ],
+)
+def test_a_page_is_dated_by_the_day_that_it_prints_at_its_foot(line: str, day: str) -> None:
+    page = read(f"<main><p>{'Words of the page. ' * 200}</main><footer>{line}</footer>")
+    assert page.modified_at == at(day)
+
+
+def test_a_day_of_publication_is_told_from_one_of_a_change() -> None:
+    page = read("<h1>Title</h1><p>Published: June 1, 2023<p>Words")
+    assert (page.published_at, page.modified_at) == (at("2023-06-01"), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("around", "day"),
+    [
+        ("<h1>Head</h1><p>4 February 2022</p>", "2022-02-04"),
+        ("<p>31.01.2022 | Sport</p><h1>Head</h1>", "2022-01-31"),
+        ("<h1>Head</h1><p>Ada • Freitag, 4. Februar 2022, 13:10 Uhr</p>", "2022-02-04"),
+        ("<h1>Head</h1><p>On 4 February 2022 they met.</p>", ""),
+        ("<h1>Head</h1><p>4 February 2022</p><p>5 February 2022</p>", ""),  # a list of news
+        ("<p>4 February 2022</p><h1>Other</h1>", ""),
+    ],
+)
+def test_the_one_day_that_stands_alone_beside_the_title_is_that_of_the_page(around: str, day: str) -> None:
+    page = read(f"<title>Head - Site</title>{around}<p>{'Words of the page. ' * 200}")
+    assert page.published_at == at(day)
+
+
+def test_a_printed_day_amid_a_long_text_is_not_that_of_the_page() -> None:
+    text = "Words of the page.\n" * 200
+    assert not any(printed_dates(f"{text}Last updated on May 3, 2024\n{text}"))
+
+
+def test_what_a_page_declares_counts_more_than_what_it_prints() -> None:
+    page = read("<meta name=date content=2020-02-02><p>Words</p><p>Last updated on May 3, 2024</p>")
+    assert (page.published_at, page.modified_at) == (at("2020-02-02"), 0.0)
+
+
+@both_engines
+@pytest.mark.parametrize(("root", "language"), [("<html>", "fr"), ("<html lang=de>", "de")])
+def test_a_meta_declares_the_language_where_the_root_does_not(engine: str, root: str, language: str) -> None:
+    page = f"{root}<meta http-equiv=Content-Language content=fr-CA><p>12 345"
+    assert read(page, engine).language == language

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawl.content.extract import extract
-from crawl.content.link_header import MAX_NAMED, feeds_of
 from crawl.content.page import Engine, ParseTask
+from crawl.fetch.link_header import MAX_NAMED, feeds_of
 from crawl.lists.feeds import MAX_URL_CHARS, read_feed
 from crawl.lists.sitemap import Sitemap, parse_sitemap
 

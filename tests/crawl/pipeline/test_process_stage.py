@@ -4,6 +4,7 @@ import itertools
 import re
 from datetime import UTC, datetime
 
+import pytest
 from aiohttp import web
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,12 +17,12 @@ from crawl import (
     VisitState,
     open_fetcher,
 )
-from crawl.content.link_header import links_of
 from crawl.content.page import ParseResult
 from crawl.content.robots_directives import header_directives
+from crawl.fetch.link_header import links_of
 from crawl.fetch.response import Fetched
 from crawl.pipeline.fetch_outcome import judge
-from crawl.pipeline.process_stage import MAX_KEPT_HEADER_BYTES, page_of, parse_task_of
+from crawl.pipeline.process_stage import MAX_KEPT_HEADER_BYTES, last_modified, page_of, parse_task_of
 from crawl.schedule.revisit_policy import RevisitStatistics
 from dht import system_clock
 from tests.crawl.world import Crawl, Handler, Web, answer, linked, seed, state
@@ -274,3 +275,23 @@ def test_any_header_is_read(headers: list[tuple[str, str]], status: int, is_site
     links_of(fetched.headers, url)
     page = page_of(fetched, ParseResult("", "", "", (), "", ()), 1e9, directives)
     assert sum(len((name + value).encode()) for name, value in page.headers) <= MAX_KEPT_HEADER_BYTES
+
+
+@pytest.mark.parametrize(
+    ("url", "headers", "is_dated"),
+    [
+        ("http://a.test/x", (), True),
+        ("http://a.test/x?id=1", (), False),
+        ("http://a.test/x", (("Set-Cookie", "a=b"),), False),
+        ("http://a.test/x", (("Cache-Control", "max-age=0, private"),), False),
+        ("http://a.test/x", (("Date", "Sun, 09 Sep 2001 01:46:40 GMT"),), True),
+    ],
+)
+def test_a_page_without_a_date_has_that_of_its_file(
+    url: str, headers: tuple[tuple[str, str], ...], is_dated: bool
+) -> None:
+    modified = ("Last-Modified", "Sat, 01 Sep 2001 00:00:00 GMT")
+    fetched = Fetched(url, 200, (modified, *headers), b"<p>x", False, 0.1, "")
+    assert last_modified(fetched, 1e9) == (999_302_400.0 if is_dated else 0.0)
+    assert last_modified(fetched, 999_302_401.0) == 0.0  # it was made when it was asked for
+    assert last_modified(fetched, 9e8) == 0.0  # it lies in the future

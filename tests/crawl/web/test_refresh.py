@@ -5,7 +5,7 @@ import pytest
 from crawl import UrlStatus, VisitState
 from crawl.content.extract import extract
 from crawl.content.page import Engine, ParseTask
-from crawl.content.refresh import parse_refresh
+from crawl.fetch.link_header import parse_refresh
 from node.jobs.explain_verdict import Facts, verdict
 from tests.crawl.web.raw_sites import PAGE, RawSites, case, html, ok
 from tests.crawl.world import Crawl, seed

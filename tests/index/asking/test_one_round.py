@@ -21,6 +21,7 @@ from index.shard.messages import BestAnswer
 
 pytestmark = pytest.mark.virtual_time
 QUERY = "run OR the OR walk"
+RULES = (16, 1)  # slots, and the analyzer
 
 
 @pytest.fixture
@@ -55,7 +56,9 @@ async def test_known_words_take_one_round_and_new_ones_two(world: World) -> None
     node = world.nodes[0]
     await asked(world, node)
     assert not (await asked(world, node))["AskStatistics"]
-    assert not (await asked(world, node, "walk"))["AskStatistics"], "its words are known, in whatever query"
+    assert not (await asked(world, node, "the OR run"))["AskStatistics"], "its words are known, in whatever query"
+    assert (await asked(world, node, "walk"))["AskStatistics"], "it might be a slip"
+    assert not (await asked(world, node, "walk"))["AskStatistics"]
     assert (await asked(world, node, "dog OR walk"))["AskStatistics"]
 
 
@@ -64,6 +67,14 @@ async def test_words_are_learnt_from_what_others_ask(world: World) -> None:
     assert (await asked(world, one, "dog"))["AskStatistics"]
     assert (await asked(world, other, "cat OR run"))["AskStatistics"]
     assert not (await asked(world, one, "cat OR dog"))["AskStatistics"]
+
+
+async def test_common_words_are_learnt_before_anybody_asks_for_them(world: World) -> None:
+    node = world.nodes[0]
+    assert (await asked(world, node))["AskStatistics"]
+    assert (await asked(world, node, "python OR zebra"))["AskStatistics"]
+    await node.searcher.audit.checks.run_waiting()
+    assert not (await asked(world, node, "search OR engine"))["AskStatistics"]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -140,12 +151,12 @@ def test_a_lie_of_another_nodes_question_is_not_taken_for_a_known_word() -> None
     memory = RememberedStatistics()
     tea, green = (parse_query(text, "", "", False, NEWEST_RULES) for text in ("tea", "green"))
     told = Statistics(1000, (1, 2, 3, 4), (100,))
-    memory.hear(tea, 16, told)
-    memory.hear(green, 16, Statistics(0, (0, 0, 0, 0), (0,)))
-    assert memory.guess(tea, 16) is None, "who was never told how many documents there are believes nobody"
-    memory.note(tea, 16, told)
-    memory.hear(tea, 16, Statistics(1000, (1, 2, 3, 4), (900,)))
-    assert memory.guess(tea, 16) == told
-    memory.hear(green, 16, Statistics(5000, (1, 2, 3, 4), (7,)))
-    assert memory.guess(green, 16) is None
-    assert memory.guess(tea, 32) is None, "another number of slots"
+    memory.hear(tea, RULES, told)
+    memory.hear(green, RULES, Statistics(0, (0, 0, 0, 0), (0,)))
+    assert memory.guess(tea.leaves, RULES) is None, "who was never told how many documents there are believes nobody"
+    memory.note(tea.leaves, RULES, told)
+    memory.hear(tea, RULES, Statistics(1000, (1, 2, 3, 4), (900,)))
+    assert memory.guess(tea.leaves, RULES) == told
+    memory.hear(green, RULES, Statistics(5000, (1, 2, 3, 4), (7,)))
+    assert memory.guess(green.leaves, RULES) is None
+    assert memory.guess(tea.leaves, (32, 1)) is None, "another number of slots"

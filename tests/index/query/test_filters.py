@@ -7,8 +7,9 @@ from typing import Any
 import index_corpus as corpus
 import pytest
 
-from index.change_feed import Text
+from index.change_feed import Image, Text
 from index.query.filters import FILTERS, read_filter
+from index.query.image_query import image_query
 from index.query.parser import ReadAs, parse_query
 from index.results.oracle import SearchOracle
 
@@ -26,6 +27,13 @@ PAGES = {
     "paper": page("http://b.example/papers/peers.pdf", "On Peers", "a python of peers", 1704067200.0 - DAY),
     "old": page("http://c.example.org/", "Größe", "python sockets", 0.0, 951782400.0),  # 2000-02-29
     "undated": page("http://d.test/x.html", "网络配置", "python"),
+    "gallery": replace(
+        page("http://e.test/", "Wild animals", "snakes"),
+        images=(
+            Image("http://e.test/1.jpg", "A red fox", "Vulpes at dusk", "Predators"),
+            Image("http://e.test/2.jpg", "", "", "狐狸"),
+        ),
+    ),
 }
 
 
@@ -45,6 +53,13 @@ def found(query: str) -> set[str]:
         ('intitle:"python tutorial"', {"tutorial"}),
         ("python -intitle:python", {"paper", "old", "undated"}),
         ("inurl:papers", {"paper"}),
+        ("inimage:FOX", {"gallery"}),
+        ('inimage:"red vulpes" inimage:predators', {"gallery"}),
+        ("inimage:狐狸", {"gallery"}),
+        ("snakes -inimage:fox", set()),
+        ("inimage:python", set()),  # no image is told of by it
+        (image_query("the (fox OR python) -hound site:e.test"), {"gallery"}),
+        (image_query("a red hound"), set()),
         ("inurl:python/start", {"tutorial"}),
         ("filetype:pdf", {"paper"}),
         ("python filetype:.HTML", {"tutorial", "old", "undated"}),

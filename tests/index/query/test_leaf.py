@@ -6,7 +6,7 @@ from dataclasses import replace
 import index_corpus as corpus
 import pytest
 
-from index.query.leaf import Leaf, forms_of, phrase_of, term_of, terms_in
+from index.query.leaf import Leaf, forms_of, leaf_of, phrase_of, term_of, terms_in
 from index.query.scoring import occurrences
 from index.text.forward_index import forward_of
 from index.text.stem_classes import ALL_CLASSES, CLASSES
@@ -33,7 +33,7 @@ def test_each_class_is_asked_once(leaf: Leaf) -> None:
     forms = forms_of(leaf)
     assert sum(form.classes for form in forms) == ALL_CLASSES
     for form in forms:
-        assert all(terms_in(leaf, n) == form.terms for n in range(len(CLASSES)) if form.classes >> n & 1)
+        assert all(terms_in(leaf, n) == (form.terms,) for n in range(len(CLASSES)) if form.classes >> n & 1)
 
 
 def test_what_has_one_stem_everywhere_is_asked_for_at_once() -> None:
@@ -42,7 +42,7 @@ def test_what_has_one_stem_everywhere_is_asked_for_at_once() -> None:
 
 
 def test_a_word_written_as_one_or_as_two_is_one_leaf() -> None:
-    leaf = phrase_of("pg", "dump", joined="pgdump")
+    leaf = leaf_of(("pg", "dump"), [("pgdump",)])
     assert _found(leaf, "run pgdump", "en") and _found(leaf, "run pg dump", "en") and _found(leaf, "run pg_dump", "en")
     assert not _found(leaf, "dump the pg", "en")
 

@@ -46,7 +46,7 @@ QUERIES = [
     "茶* 北",
     "runn* serch~ NOT (engine OR dogs)",
 ]
-ANALYSES = {1: "40b22d61a86dbf7e959becb345499751"}
+ANALYSES = {1: "cf72e74c3f2b32083dfd19b1d77f8a51"}
 SCORES = {(1, 1): "06d8e7c272f67f6610f39baa95fd6266"}  # of a ranking, with an analyzer
 
 

@@ -1,7 +1,7 @@
 """Did-you-mean in a network: one node's words propose, the counts of all decide, and nothing is replaced."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +11,10 @@ from index_network import World
 
 from index.change_feed import Text
 from index.config import IndexConfig
+from index.query.alternatives import MAX_JOINED, MAX_UNSURE, joined_words, unsure_words
+from index.query.parser import parse_query
 from index.query.search_request import SearchRequest
-from index.shard.corrections import MAX_SPELLINGS, propose, spellings
+from index.shard.corrections import proposals
 
 Make = Callable[..., World]
 
@@ -28,6 +30,9 @@ class Words:
 
     def words_from(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         return [(word, count) for word, count in self.counts.items() if word.startswith(prefix)][:limit]
+
+    def words_together(self, words: Sequence[str]) -> int:
+        return 0
 
 
 def pages(bodies: list[str]) -> list[Text]:
@@ -73,26 +78,27 @@ async def test_deleted_documents_propose_nothing(make_world: Make) -> None:
 
 
 def test_forms_of_one_word_are_not_corrected_into_each_other() -> None:
-    assert propose("indexings", Words(indexing=50, index=90), 100) == []
-    assert propose("instaler", Words(installer=50), 100)[0].others == ("installer",)
+    assert proposals("indexings", Words(indexing=50, index=90), 100) == ()
+    assert proposals("instaler", Words(installer=50), 100) == ("installer",)
 
 
-def test_what_names_a_field_or_stands_in_an_address_is_left_alone() -> None:
-    words = Words(example=50, title=50)
+async def test_what_names_a_field_or_is_quoted_is_left_alone(make_world: Make) -> None:
+    world = make_world(random.Random(5), 1, 1, IndexConfig(engine="memory"))
+    await world.put(pages(["an example"] * 9))
     for text in (
         "site:exampel",
         "exampel.org",
         "http://exampel/",
-        "-exampel",
-        "exampel*",
-        "exampel~",
-        "nobody@exampel",
+        "an -exampel",
+        '"exampel"',
+        "+exampel",
+        "a OR exampel",
     ):
-        assert propose(text, words, 100) == [], text
-    assert [each.others for each in propose('"exampel" (titel)', words, 100)] == [("example",), ("title",)]
+        assert await corrected(world, text) == [], text
+    assert await corrected(world, "exampel") == ["example"]
 
 
 def test_a_long_question_asks_for_few_words() -> None:
-    many = [a + b + "xample" for a in "bcdfghjklm" for b in "bcdfghjklm"]
-    found = propose(" ".join(many), Words(**{f"{a}example": 9 for a in "bcdfghjklm"}), 100)
-    assert 0 < len(spellings(found)) <= MAX_SPELLINGS
+    many = " ".join(a + b + "xample" for a in "bcdfghjklm" for b in "bcdfghjklm")
+    assert len(unsure_words(parse_query(many))) == MAX_UNSURE
+    assert len(joined_words(parse_query(many))) <= MAX_JOINED

@@ -16,7 +16,6 @@ STATISTICS = StatisticsAnswer(
     (b"\1" * 32, b"\0" * 32),
     ((2, 0),),
     AGREEMENT,
-    ((1, 0),),
     ((("dogs", 2),),),
 )
 ASK_BEST = AskBest(1, 1, 8, (7,), "dog", 3, (1, 2, 3, 4), (2,), 10, 1024, 0.5)
@@ -41,19 +40,19 @@ BEST = BestAnswer((7,), (2,), (HIT,), False, 0.25)
 GOLDEN = {
     "AskStatistics": (
         ASK_STATISTICS,
-        "99010892" + "00" + "ccff" + "a3646f67" + "a2656e" + "a9612e6578616d706c65" + "91a4646f6767" + "91a4646f672a"
-        + "c2",
+        "9b010892" + "00" + "ccff" + "a3646f67" + "a2656e" + "a9612e6578616d706c65" + "91a4646f6767" + "91a4646f672a"
+        + "c2" + "90c2",
     ),
     "StatisticsAnswer": (
         STATISTICS,
         "98" + "9200ccff" + "920300" + "92" + "9401020304" + "9400000000" + "92" + "c420" + "01" * 32
-        + "c420" + "00" * 32 + "91920200" + "95" + "03" + "c408" + "6f" * 8 + "920705" + "91ccff" + "c3" + "91920100"
-        + "919192a4646f677302",
+        + "c420" + "00" * 32 + "91920200" + "95" + "03" + "c408" + "6f" * 8 + "920705" + "91ccff" + "c3"
+        + "919192a4646f677302" + "90",
     ),
     "AskBest": (
         ASK_BEST,
-        "dc0013" + "010108" + "9107" + "a3646f67" + "03" + "9401020304" + "9102" + "0a" + "cd0400"
-        + "cb3fe0000000000000" + "a0a000" + "c2c2" + "90" + "c290",
+        "dc0015" + "010108" + "9107" + "a3646f67" + "03" + "9401020304" + "9102" + "0a" + "cd0400"
+        + "cb3fe0000000000000" + "a0a000" + "c2c2" + "90" + "c290" + "90c2",
     ),
     "BestAnswer": (
         BEST,
@@ -84,14 +83,16 @@ def test_an_answer_of_older_software_says_nothing_of_other_copies() -> None:
         (ASK_STATISTICS, {"slots": (-1,)}),
         (ASK_STATISTICS, {"slot_bits": 17}),
         (ASK_STATISTICS, {"query": "x" * 1025}),
-        (ASK_STATISTICS, {"spellings": ("x" * 33,)}),
-        (ASK_STATISTICS, {"spellings": ("dogg",) * 33}),
+        (ASK_STATISTICS, {"probes": ("x" * 41,)}),
+        (ASK_STATISTICS, {"unsure": ("dogg",) * 65}),
+        (ASK_STATISTICS, {"probes": ("dogg",) * 33}),
         (STATISTICS, {"documents": (-1,)}),
         (STATISTICS, {"fingerprints": (b"short",)}),
         (ASK_BEST, {"k": 5000}),
         (ASK_BEST, {"k": 0}),
         (ASK_BEST, {"depth": 1 << 30}),
         (ASK_BEST, {"df": (1,) * 65}),
+        (ASK_BEST, {"bent": (("dogg", "dog"),) * 65}),
         (BEST, {"hits": (HIT,) * 5000}),
         (AGREEMENT, {"level": (1 << 16,)}),
         (AGREEMENT, {"owners": b"x" * 9}),

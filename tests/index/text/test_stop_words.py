@@ -25,6 +25,12 @@ def test_there_are_lists_of_at_least_twelve_languages() -> None:
         ("für immer", "immer"),
         ("hoe werkt het internet", "werkt internet"),
         ("comment ouvrir le fichier dans une application", "comment ouvrir fichier application"),
+        ("du lịch đà nẵng", "du lịch đà nẵng"),
+        ("thuốc ho cho bé", "thuốc ho bé"),
+        ("如何 安装 debian", "安装 debian"),
+        ("东京 の 拉面", "东京 拉面"),
+        ("서울 에서 무엇 을 할까", "서울 할까"),
+        ("كتاب هاي ايران چيست", "كتاب ايران"),
     ],
 )
 def test_what_is_left_of_a_query_is_its_subject(typed: str, subject: str) -> None:
@@ -35,6 +41,10 @@ def test_what_is_left_of_a_query_is_its_subject(typed: str, subject: str) -> Non
 @pytest.mark.parametrize("typed", ["die hard", "dog food", "via rail", "man page", "os kernel", "con air"])
 def test_a_subject_in_english_is_no_stop_word_because_it_is_one_elsewhere(typed: str) -> None:
     assert not stop_words(typed.split())
+
+
+def test_of_two_languages_that_may_be_meant_only_what_both_leave_out_is_left_out() -> None:
+    assert stop_words(["som", "er", "ikkje", "nogle"]) == {"som", "er"}
 
 
 def test_a_named_language_decides() -> None:

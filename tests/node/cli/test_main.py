@@ -203,7 +203,9 @@ def test_search_prints_results_for_people_and_for_programs(site: Any, capsys: py
     assert main(["search", "task", "--json", "--limit", "1", *url]) == 0
     assert len(json.loads(capsys.readouterr().out)["results"]) == 1
     assert main(["search", "tsak", *url]) == 0
-    assert "Nothing found for tsak. Try fewer or other words.\nDid you mean: task\n" in capsys.readouterr().out
+    assert "Showing results for: task (--verbatim: only for tsak)\n" in capsys.readouterr().out
+    assert main(["search", "tsak", "--verbatim", *url]) == 0
+    assert "Nothing found for tsak. Try fewer or other words.\n" in capsys.readouterr().out
     site.service.answered = 200
     assert main(["search", "nothing like it", *url]) == 0
     out = capsys.readouterr().out

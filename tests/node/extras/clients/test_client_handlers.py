@@ -114,8 +114,8 @@ def test_odd_queries_are_no_fault_of_the_server(site: Any, typed: str) -> None:
         assert post(site, path, {"query": unquote(typed)}).status in (200, 400), path
 
 
-def test_images_are_not_asked_of_the_network(site: Any) -> None:
-    assert site.get("/yacysearch.json?query=task&contentdom=image").json["channels"][0]["items"] == []
+def test_sounds_are_not_asked_of_the_network(site: Any) -> None:
+    assert site.get("/yacysearch.json?query=task&contentdom=audio").json["channels"][0]["items"] == []
     assert site.service.asked == []
 
 

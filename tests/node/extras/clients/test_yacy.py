@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from node.extras.clients.found import read_found
-from node.extras.clients.yacy import YacyQuery, is_of_text, read_yacy_query, yacy_json
+from node.extras.clients.yacy import YacyQuery, is_held, read_yacy_query, yacy_json
 
 EVIL: dict[str, Any] = {
     "url": "https://evil.test/dir/file.html?x=<script>",
@@ -29,9 +29,9 @@ def test_modifiers_are_taken_out_of_a_query(typed: str, lr: str, read: YacyQuery
     assert read_yacy_query(typed, lr) == read
 
 
-def test_only_text_is_kept() -> None:
-    assert is_of_text("text") and is_of_text("") and is_of_text("ALL")
-    assert not is_of_text("image") and not is_of_text("audio")
+def test_text_and_images_are_held() -> None:
+    assert all(map(is_held, ("text", "", "ALL", "image")))
+    assert not is_held("audio")
 
 
 def test_a_channel_has_counts_as_texts_and_items_without_markup() -> None:

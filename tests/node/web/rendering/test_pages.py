@@ -217,24 +217,23 @@ def test_nothing_found_is_told_with_advice(site: Any) -> None:
     assert "Try fewer or other words" in page
 
 
-def test_a_misspelled_question_is_answered_as_typed_and_another_one_offered(site: Any) -> None:
+def test_where_nothing_is_found_other_questions_are_offered(site: Any) -> None:
     page = site.get("/search?q=zebar&lang=en").text
-    assert "Nothing found for <b>zebar</b>" in page
-    assert "Did you mean" in page, "for the other words nothing was found either"
-    assert "&lt;zebra&gt; crossing" in page
-    assert "/search?q=%3Czebra%3E+crossing&lang=en" in links(page)
+    assert "Showing results for <b>&lt;zebra&gt; crossing</b>" in page
     assert "zebra &lt;finch&gt;" in page
     assert "/search?q=zebra+%3Cfinch%3E&lang=en" in links(page)
 
 
-def test_where_nothing_is_found_the_corrected_question_is_answered_and_said_to_be_another(site: Any) -> None:
+def test_a_misspelled_question_is_answered_as_it_was_meant_and_can_be_asked_as_it_was_typed(site: Any) -> None:
     page = site.get("/search?q=tsak&lang=en").text
-    assert "Nothing found for <b>tsak</b>. This is what was found for" in page and "Did you mean" not in page
+    assert "Showing results for <b>task</b>" in page and "Search only for" in page
     assert "1,234 results" in page and 'value="tsak"' in page
-    assert "/search?q=task&lang=en" in links(page)
-    assert any(link.startswith("/search?q=task") and "cursor=" in link for link in links(page)), (
-        "the next page is of it"
-    )
+    (only,) = [link for link in links(page) if "verbatim=1" in link and "cursor" not in link and "sort" not in link][:1]
+    assert only == "/search?q=tsak&lang=en&verbatim=1"
+    page = site.get(only).text
+    assert site.service.asked[-1].is_verbatim
+    assert "Nothing found for <b>tsak</b>" in page and "Every word was looked for just as you typed it." in page
+    assert "/search?q=tsak&lang=en" in links(page)
 
 
 def test_the_page_says_how_a_query_was_read(site: Any) -> None:

@@ -1,7 +1,8 @@
 """Link header fields: links of a response that no markup is needed for, so PDF files have them too; and feeds in links.
+Declarative refreshes, of `meta` or a header field, lead readers elsewhere after a while.
 
-Pure: header fields in, links out. Source: RFC 8288, sections 3 and B.2. A link whose context is another resource (its
-`anchor`) says nothing of this one and is left out, and so are the deprecated `rev` links.
+Pure: header fields in, links out. Sources: RFC 8288, sections 3 and B.2; HTML, 4.2.5.3. A link whose context is another
+resource (its `anchor`) says nothing of this one and is left out, and so are the deprecated `rev` links.
 """
 
 import re
@@ -14,6 +15,10 @@ FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "applicat
 MAX_NAMED = 8  # feeds that one page may name; more are translations of one another
 MAX_LINKS = 32  # of one response
 MAX_FIELD_CHARS = 8_192
+MOVES_WITHIN_S = 1  # as by a redirect; a longer one is read first, so it is a link
+_SPACE = "\t\n\f\r "
+_DELAY = re.compile(rf"[{_SPACE}]*(?:(\d+)[\d.]*|\.[\d.]*)(?:[{_SPACE}]*[;,]|(?=[{_SPACE}]|$))[{_SPACE}]*", re.ASCII)
+_PREFIX = re.compile(rf"url[{_SPACE}]*=[{_SPACE}]*", re.IGNORECASE)
 _TARGET = re.compile(r"[\s,]*<([^<>]*)>")
 _QUOTED = r'"(?:[^"\\]|\\.)*+"'  # possessive: a stranger's quotes are tried one way only
 _PARAMETER = re.compile(rf'\s*+;\s*+([^\s=;,"<>]*+)\s*+(?:=\s*+({_QUOTED}|[^\s;,"]*+))?', re.S)
@@ -84,3 +89,23 @@ def feeds_of(alternates: Iterable[tuple[str, str]], base: str) -> tuple[str, ...
     """List the feeds among a page's alternate forms (media type, reference), by canonical URL."""
     named = (find_url(href, base) for kind, href in alternates if kind.partition(";")[0].strip().lower() in FEED_TYPES)
     return tuple(dict.fromkeys(url for url in named if url))[:MAX_NAMED]
+
+
+def parse_refresh(content: str) -> tuple[int, str] | None:
+    """Return the seconds until a reader is moved, and the reference to where, "" for the page itself; None for none."""
+    delay = _DELAY.match(content)
+    if delay is None:
+        return None
+    rest = content[delay.end() :]
+    prefix = _PREFIX.match(rest)
+    if prefix is not None:
+        rest = rest[prefix.end() :]
+    elif rest[:1] in ("u", "U"):
+        return _seconds(delay), rest.strip()
+    if rest[:1] in ("'", '"'):
+        rest = rest[1:].partition(rest[0])[0]
+    return _seconds(delay), rest.strip()
+
+
+def _seconds(delay: re.Match[str]) -> int:
+    return int((delay[1] or "0")[:9])

@@ -1,0 +1,72 @@
+"""Learns how many documents hold common words before anybody asks for these: a query of known words takes one round.
+
+Each query that took two rounds is followed by one question for the next words of a list. So a node that nobody asks
+asks nothing, and the more words are known, the rarer the questions become.
+"""
+
+from collections.abc import Iterator
+
+from dht import PeerAudit, Topic
+from index.asking.search_outcome import PeerQuery
+from index.asking.two_phase_search import TwoPhaseSearch
+from index.engine.protocol import Engine
+from index.query.parser import MAX_LEAVES, parse_query
+from index.query.spelling import is_correctable
+from index.shard.local_index import LocalIndex
+from index.text.folding import fold
+
+WORDS = 4_096  # the commonest in this node's own documents
+MAX_CHARS = 350  # of a question, which then fits into one packet, its slots mostly included
+LISTED_FOR_S = 3_600.0  # then the words are listed anew, where all were asked for
+WITHIN_S = 5.0
+
+
+class WordsAhead:
+    """Asks for the counts of the commonest words, the commonest first."""
+
+    def __init__(self, rounds: TwoPhaseSearch, local: LocalIndex, audit: PeerAudit) -> None:
+        self._rounds, self._local, self._audit = rounds, local, audit
+        self._questions: Iterator[str] = iter(())
+        self._list_at, self._is_learning = float("-inf"), False
+
+    def offer(self) -> None:
+        """Ask for more words soon, unless that is about to be done."""
+        if not self._is_learning and self._audit.checks.has_room(Topic.STATISTICS):
+            self._is_learning = True
+            self._audit.checks.offer(Topic.STATISTICS, self._learn)
+
+    async def _learn(self) -> None:
+        try:
+            if text := await self._next():
+                query = parse_query(text, "", "", False, self._local.rules()[0])
+                words = tuple(map(fold, filter(is_correctable, text.split())))
+                asked = PeerQuery(query, query, query.text, query.language, query.site, unsure=words)
+                await self._rounds.learn(asked, self._audit.now + WITHIN_S)
+        finally:
+            self._is_learning = False
+
+    async def _next(self) -> str:
+        """Return the next words, "" where there are none."""
+        text, now = next(self._questions, ""), self._audit.now
+        if text or now < self._list_at:
+            return text
+        words = await self._local.look_up(lambda engine, _: _commonest(engine))
+        self._questions, self._list_at = _questions(words), now + LISTED_FOR_S * bool(words)
+        return next(self._questions, "")
+
+
+def _commonest(engine: Engine) -> list[str]:
+    return [word for word, _ in engine.words_from("", WORDS) if word.isalpha()]
+
+
+def _questions(words: list[str]) -> Iterator[str]:
+    """Yield texts of as many words as one question may have."""
+    few, chars = list[str](), 0
+    for word in words:
+        if len(few) == MAX_LEAVES or chars + len(word) >= MAX_CHARS:
+            yield " ".join(few)
+            few, chars = [], 0
+        few.append(word)
+        chars += len(word) + 1
+    if few:
+        yield " ".join(few)
