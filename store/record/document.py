@@ -76,9 +76,9 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
     noarchive: bool = False  # its author lets nobody show a copy
     origin: str = ""  # of an import: the archive that it was taken from, and the record in it
     request: RequestNote | None = None  # None unknown: of another node, or not to be told so
-    images: tuple[ImageNote, ...] = ()
     first_seen: int = 0  # the day that its content was first known: 1 is the first of January 1970; 0 unknown
     site_links: int = -1  # of how many other domains were found to link to its site, the number of bits; -1 unknown
+    images: tuple[ImageNote, ...] = ()
 
 
 _encoder = msgspec.msgpack.Encoder()
