@@ -45,7 +45,7 @@ class PeerQuery:
 
     @cached_property
     def counted(self) -> tuple[Counted, ...]:
-        """What the first round counts."""
+        """The leaves and words that the first round counts."""
         return counted_nodes(self.plain, self.probes)
 
     def with_probes(self, others: Iterable[str]) -> "PeerQuery":

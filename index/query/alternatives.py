@@ -14,11 +14,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from index.query.collection_statistics import Statistics
-from index.query.leaf import Leaf, phrase_of, term_of, ways_of
+from index.query.leaf import Leaf, Synonyms, leaf_of, phrase_of, term_of, ways_of
 from index.query.parser import Query
 from index.query.query_tree import Bent
 from index.query.spelling import LIKELY_SLIP, MIN_DOCUMENTS, RARER, SAME_FIRST, is_correctable, weight
-from index.text.analyzer import is_unspaced
+from index.text.analyzer import is_unspaced, words
 from index.text.folding import fold
 
 MAX_UNSURE = 8  # words of one query for which peers are asked what they may have been meant to be
@@ -34,7 +34,7 @@ LEAST_JOINED = 5  # letters of both together
 Counted = Leaf | str  # a string: a word as it is written, folded
 
 
-class Kind(StrEnum):
+class AlternativeKind(StrEnum):
     """Names how an alternative differs from what was typed."""
 
     CORRECTION = "correction"
@@ -47,7 +47,7 @@ class Alternative(NamedTuple):
 
     typed: str
     used: str
-    kind: Kind
+    kind: AlternativeKind
     pages: int
 
 
@@ -80,7 +80,11 @@ def adopt(
         least = max(MIN_DOCUMENTS, RARER * counts.get(word, 0))
         worth = {other: df for other in likely.get(word, ()) if (df := counts.get(_node(other), 0)) >= least}
         if best := min(worth, key=lambda other: (-_weight(word, other, worth[other]), other), default=""):
-            found.append(Alternative(typed, best, Kind.SPLIT if " " in best else Kind.CORRECTION, worth[best]))
+            found.append(
+                Alternative(
+                    typed, best, AlternativeKind.SPLIT if " " in best else AlternativeKind.CORRECTION, worth[best]
+                )
+            )
     return tuple(found)
 
 
@@ -93,19 +97,26 @@ def bent_statistics(
     query: Query, alternatives: Iterable[Alternative], counts: Mapping[Counted, int], told: Statistics
 ) -> Statistics:
     """Return the statistics of a bent query: the df of a word and its alternatives is that of the commonest."""
-    others = defaultdict[Leaf, int](int)
+    worth, used = defaultdict[Leaf, int](int), set[Leaf]()
     for each in alternatives:
+        used.add(leaf_of(words(each.used)))
         for word in each.typed.split():
-            others[term_of(word)] = max(others[term_of(word)], each.pages)
-    typed = {leaf: ways_of(leaf)[0] for leaf in query.leaves if leaf not in counts}
-    df = (counts[leaf] if leaf in counts else max(counts[typed[leaf]], others[typed[leaf]]) for leaf in query.leaves)
-    return Statistics(told.documents, told.lengths, tuple(df))
+            worth[term_of(word)] = max(worth[term_of(word)], each.pages)
+
+    def df_of(leaf: Leaf) -> int:
+        if leaf in counts:
+            return counts[leaf]
+        typed, *others = ways_of(leaf)
+        own = (typed, *(way for way in others if way not in used))
+        return max(counts.get(typed if len(own) == 1 else Synonyms(own), 0), worth[typed])
+
+    return Statistics(told.documents, told.lengths, tuple(map(df_of, query.leaves)))
 
 
 def written_out(text: str, alternatives: Iterable[Alternative]) -> str:
     """Return a query with the right words in place of slips."""
     for each in alternatives:
-        if each.kind is not Kind.JOINED:
+        if each.kind is not AlternativeKind.JOINED:
             at = text.lower().find(each.typed)
             text = text[:at] + each.used + text[at + len(each.typed) :] if at >= 0 else text
     return text
@@ -117,7 +128,7 @@ def _joined(one: str, other: str, counts: Mapping[Counted, int]) -> Alternative 
     rarer = min(counts.get(term_of(one), 0), counts.get(term_of(other), 0))
     df = counts.get(fold(one + other), 0)
     is_used = df >= MIN_DOCUMENTS and df * JOINED_SHARE >= rarer
-    return Alternative(f"{one} {other}", one + other, Kind.JOINED, df) if is_used else None
+    return Alternative(f"{one} {other}", one + other, AlternativeKind.JOINED, df) if is_used else None
 
 
 def _may_join(word: str) -> bool:

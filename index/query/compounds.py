@@ -2,17 +2,18 @@
 
 Pure: texts in, leaves out. Nobody means the article of "l'eau" or the ending of "Ankara'da". The words of a compound
 ("Dampfmaschinen-Indikator"), of a path or of a qualified name ("std::vector::push_back") score each by itself, since
-pages write them in many ways; three and more are worth more where they follow each other. Short pieces ("x-ray",
+pages write them in many ways. Three and more are worth more where they follow each other. Short pieces ("x-ray",
 "utf-8") and numbers ("3.11") say nothing alone and stay a phrase.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
 from index.query.leaf import Leaf, leaf_of
 from index.text.analyzer import joined_word, words
 
+Others = Callable[[str], Sequence[Sequence[str]]]
 LEAST_CHARS = 4  # of both words of a compound that are looked for by themselves
 MOST_ENDING = 6  # letters behind an apostrophe that are an ending
 # Before an apostrophe: articles, pronouns and particles that French, Italian and Catalan cut short.
@@ -25,19 +26,22 @@ _APOSTROPHE = re.compile(r"[\W_]*([^\W\d_]+)['\u2019\u02bc]([^\W\d_]+)(.*)", re.
 _QUALIFIED = re.compile(r"[/.:_@\\]")  # in names and addresses, whose words are of no language
 
 
-def leaves_of(text: str, small: frozenset[str] = frozenset()) -> tuple[list[Leaf], list[Leaf]]:
+def leaves_of(text: str, small: frozenset[str], others_of: Others) -> tuple[list[Leaf], list[Leaf]]:
     """Return what is looked for of one token, none where it holds no word, and what beside it is worth more. `small`:
-    words that carry no subject in the query's language, and are left out of longer tokens."""
+    words that carry no subject in the query's language, and are left out of longer tokens. `others_of` gives what means
+    the same as a word that is looked for by itself."""
     text = without_affixes(text)
     found = words(text)
     joined = joined_word(text) if len(found) > 1 else ""
     others = [(joined,)] if joined else []
     if len(found) < 2 or not _say_much(found):
-        return [leaf_of(found, others)] if found else [], []
+        same = others_of(found[0]) if len(found) == 1 else others
+        return [leaf_of(found, same)] if found else [], []
     if len(found) == 2:
-        return [leaf_of((word,), others) for word in found], []
+        return [leaf_of((word,), [*others, *others_of(word)]) for word in found], []
     kept = found if _QUALIFIED.search(text) else [word for word in found if word not in small] or found
-    return [leaf_of(run) for run in _runs(kept)], [leaf_of(found, others)]
+    runs = [leaf_of(run, others_of(run[0]) if len(run) == 1 else ()) for run in _runs(kept)]
+    return runs, [leaf_of(found, others)]
 
 
 def without_affixes(text: str) -> str:

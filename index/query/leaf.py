@@ -50,8 +50,8 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Synonyms:
-    """Matches documents that hold any of several words or phrases, the first of which was typed; it ranks as one
-    pseudo-term, whose occurrences are those of all (Pirkola 1998): "utf-8" and "utf8", a slip and the right word."""
+    """Matches documents that hold any of several words or phrases: "utf-8" and "utf8", a slip and the right word. The
+    first was typed. They rank as one pseudo-term, whose occurrences are those of all (Pirkola 1998)."""
 
     ways: tuple[Term | Phrase, ...]
 

@@ -4,8 +4,8 @@ Pure: values only. Words are wished: every document that holds one of them is *r
 of them is *counted*. How many are enough depends on their number alone (`enough_of`), so that every engine counts
 alike. `+word`, "a phrase" and words joined by `AND` are demanded; `-word`, `NOT word` exclude; `OR` (or `|`) joins
 alternatives; `( … )`; filters as `site:host`, all of which `filters.py` has in a table. Stop words are left out where
-there is any other word, but stand in phrases. What the analyzer cuts into several words is looked for as
-`compounds.py` says. A word may have others that mean the same: those are given, see `alternatives.py`. Nothing that is
+there is any other word, but stand in phrases. `compounds.py` says how a token of several words is
+looked for. A word may have others that mean the same: those are given, see `alternatives.py`. Nothing that is
 demanded or stands in alternatives is cut or changed, and nothing of a verbatim query.
 In scripts without spaces it asks for all its bigrams. Half of them are enough to count, since every second one may
 stand across the border of two words, and a third of a sentence. One character alone asks for all documents that hold it
@@ -14,7 +14,7 @@ stand across the border of two words, and a third of a sentence. One character a
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -41,7 +41,7 @@ from index.query.query_tree import (
 )
 from index.query.search_rules import NEWEST_RULES, SearchRules
 from index.query.signs import in_ascii
-from index.query.syntax import MAX_DEPTH, MAX_PIECE, Filter, Group, Item, Words, read_syntax
+from index.query.syntax import MAX_DEPTH, MAX_PIECE, Filter, Group, Item, Words, filters_of, read_syntax, said_in
 from index.text.analyzer import is_unspaced, joined_word, words
 from index.text.stop_words import stop_words
 from index.text.tags import character_tag, is_character
@@ -145,8 +145,8 @@ class _Builder:
         self._syntax = syntax
         self._room = MAX_LEAVES
         self._is_cut = False
-        named = [each.value for each in _filters(syntax) if each.name == "lang" and _filter(each)]
-        wished = [words(each.text) for each in _wished(syntax)]
+        named = [each.value for each in filters_of(syntax) if each.name == "lang" and _filter(each)]
+        wished = [words(each.text) for item, each in said_in(syntax) if not item.sign]
         alone = [found[0] for found in wished if len(found) == 1]
         self._is_one_of_many = len(wished) > 1
         self._weak = stop_words([*chain.from_iterable(wished)], language or (named[0] if named else ""))
@@ -252,8 +252,7 @@ class _Builder:
         if is_demanded or len(cut) == 1 or not any(map(is_unspaced, cut)):
             leaf = _exactly(cut, joined_word(text))
             if is_plain and len(cut) == 1:
-                self.plain.append(cut[0])
-                leaf = leaf_of(cut, [found for word, other in self._bent if word == cut[0] and (found := words(other))])
+                leaf = leaf_of(cut, self._others(cut[0]))
             self.said[leaf] += 1
             node = self._wherever(leaf)
             return _Unit(node, node)
@@ -265,7 +264,9 @@ class _Builder:
 
     def _compound(self, text: str) -> _Unit | None:
         """A token of several words: it is counted where all of these stand."""
-        leaves, beside = leaves_of(text, self._weak)
+        begin = len(self.plain)
+        leaves, beside = leaves_of(text, self._weak, self._others)
+        self.plain[begin:] = chain.from_iterable((word, "") for word in self.plain[begin:])
         if self._is_one_of_many and len(leaves) == 1 and leaves[0] in set[Leaf](map(term_of, self._weak)):
             self._left_out[text] = None
             return None
@@ -274,6 +275,11 @@ class _Builder:
         self.said.update((*leaves, *beside))
         nodes = list(map(self._wherever, leaves))
         return _Unit(any_of(nodes), all_of(nodes))
+
+    def _others(self, word: str) -> list[list[str]]:
+        """Return what means the same as a word, and note that it may be bent."""
+        self.plain.append(word)
+        return [found for typed, other in self._bent if typed == word and (found := words(other))]
 
     def _wherever(self, leaf: Leaf) -> QueryNode:
         """Return the query of all documents that hold a leaf. A character that is a word by itself is also found inside
@@ -328,29 +334,9 @@ def _literal(text: str) -> Group:
     return Group((tuple(Item("", Words(word.strip('+-()"|'))) for word in text.split()),))
 
 
-def _words(group: Group) -> Iterator[tuple[Item, Words]]:
-    for item in (item for items in group.alternatives for item in items if item.sign != "-"):
-        if isinstance(item.node, Group):
-            yield from _words(item.node)
-        elif isinstance(item.node, Words):
-            yield item, item.node
-
-
-def _wished(group: Group) -> list[Words]:
-    return [each for item, each in _words(group) if not item.sign]
-
-
 def _has_others(group: Group) -> bool:
     """Whether there are words that are demanded, or of several terms."""
-    return any(words(each.text) and (item.sign or len(words(each.text)) > 1) for item, each in _words(group))
-
-
-def _filters(group: Group) -> Iterable[Filter]:
-    for item in (item for items in group.alternatives for item in items if item.sign != "-"):
-        if isinstance(item.node, Group):
-            yield from _filters(item.node)
-        elif isinstance(item.node, Filter):
-            yield item.node
+    return any(words(each.text) and (item.sign or len(words(each.text)) > 1) for item, each in said_in(group))
 
 
 def _no_filter(filter_: Filter) -> Reading:

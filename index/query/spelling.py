@@ -15,7 +15,7 @@ MIN_TYPED = 4  # letters; shorter words have neighbours everywhere
 MAX_TYPED = 24
 TWO_EDITS_FROM = 8  # letters
 TWO_EDITS_PREFIX = 4  # letters that both words share then, so that few have to be compared
-RARER = 100  # times as often a candidate is written than a typed word that is held to be wrong
+RARER = 300  # times as often a candidate is written than a typed word that is held to be wrong
 MIN_DOCUMENTS = 3  # of the network hold a candidate; two pages may share one author's slip
 _VOWELS = "aeiouyаеёиоуыэюяαεηιουω"
 # Letters that an edit may put in, by the script of the word: the first name in `unicodedata.name` of its letters.

@@ -9,7 +9,7 @@ without an answer and cost .03 … .04 nDCG@10. Depth is bounded, so recursion i
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from index.query.filters import FILTERS
@@ -247,3 +247,21 @@ def _is_option(word: str, before: Sequence[str]) -> bool:
         return True
     is_cluster = len(word) <= MAX_CLUSTER and word.isascii() and word.isalpha()
     return is_cluster and not _NAMES.isdisjoint(plain[-NEAR:])
+
+
+def said_in(group: Group) -> Iterator[tuple[Item, Words]]:
+    """Yield all words that are looked for, each with the item that it stands in."""
+    for item in (item for items in group.alternatives for item in items if item.sign != "-"):
+        if isinstance(item.node, Group):
+            yield from said_in(item.node)
+        elif isinstance(item.node, Words):
+            yield item, item.node
+
+
+def filters_of(group: Group) -> Iterator[Filter]:
+    """Yield all filters that narrow the query."""
+    for item in (item for items in group.alternatives for item in items if item.sign != "-"):
+        if isinstance(item.node, Group):
+            yield from filters_of(item.node)
+        elif isinstance(item.node, Filter):
+            yield item.node

@@ -120,22 +120,22 @@ class SearchOracle:
         return [_written_in(each) for each, _ in self._texts]
 
     def _proposed(self, query: Query) -> Mapping[str, Sequence[str]]:
-        """What each word of a query may have been meant to be."""
+        """Return proposals for each word of a query that may be a slip."""
         for word in unsure_words(query):
             if word not in self._known:
                 self._known[word] = proposals(word, self, len(self._texts))
         return self._known
 
     def word_count(self, word: str) -> int:
-        """As that of an engine."""
+        """Return in how many documents a word is written so."""
         return self._written[word]
 
     def words_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
-        """As that of an engine."""
+        """Return the commonest words that begin so, each with its `word_count`."""
         return [each for each in self._written.most_common() if each[0].startswith(prefix)][:limit]
 
     def words_together(self, words: Sequence[str]) -> int:
-        """As that of an engine."""
+        """Return how many documents hold all of some words, each written so."""
         return sum(set(words) <= each for each in self._words)
 
     def _counts(self, query: Query) -> tuple[Mapping[Counted, int], Statistics]:
