@@ -15,6 +15,7 @@ from benchmarks.search import (
     near_duplicates,
     other_script,
     site_names,
+    spam,
     typed,
     word_forms,
 )
@@ -32,6 +33,7 @@ PARTS = {
     "spelling": misspellings,
     "bending": bending,
     "copies": near_duplicates,
+    "spam": spam,
     "analysing": analysing,
 }
 PACKAGES = ("tantivy", "bm25s", "whoosh-reloaded", "PyStemmer", "opencc", "numpy")

@@ -25,3 +25,12 @@ FORMS_MET_LANGUAGE = 0.75  # of each language
 IRREGULAR_MET = 0.80  # of irregular English pairs
 FOLDED_RIGHT = 0.95  # of near-duplicate pages
 FOLDED_WRONGLY = 0.01
+SPAM_LOSS = {  # of the MRR of the pages that are meant, beside so much spam
+    "stuffed by one owner": 0.025,
+    "stuffed by thirty domains": 0.075,
+    "light": 0.055,
+    "copies": 0.015,
+    "doorways by script": 0.055,
+    "hidden text": 0.015,
+}
+SMALL_LOSS = 0.02  # of that of known items on sites that nobody links to, without spam

@@ -2,13 +2,14 @@
 
 Pure: integers in, one float out, always in the same order of operations.
 
-    score = (bm25 + rewards) · coverage · script · proximity
+    score = (bm25 + rewards) · coverage · script · doubt · proximity
     bm25  = Σ over leaves  repeats · kept · idf · tf / (tf + K1 · (1 − B + B · length / average))
     rewards, coverage: see `rewards.py`; coverage is at most 1
     idf   = ln(1 + (N − df + ½) / (df + ½)), rounded to 2⁻²⁰ so that no machine's logarithm can differ
     kept  = 1, less for words that say little of a subject (`rewards.py`)
     tf, length: sums over fields, each field times its weight; average: the network's mean of that length
     script = less than 1 for pages whose language has no Latin letters where the query has no others, fronts apart
+    doubt = less than 1 for pages that look as if made to be found (`doubt.py`)
     proximity = 1 + (most − 1) · closeness, where closeness is the mean of 1/gap over neighbouring leaves of the query
 
 Every reward is a sum that the engine adds, too, and every factor but proximity is at most 1: so what a peer left out
@@ -32,6 +33,7 @@ from operator import and_
 from typing import Any, NamedTuple
 
 from index.query.collection_statistics import Statistics
+from index.query.doubt import doubt, is_obscure
 from index.query.leaf import Leaf, Phrase, Term, scripts_of, terms_in, ways_of, words_of
 from index.query.parser import Query
 from index.query.rewards import coverage, earned, kept_share, most_share, words_in
@@ -59,6 +61,7 @@ class ScoreInputs:
     closeness: int  # 0 … CLOSE_ONE
     is_front: bool  # whether it is its host's front page
     is_foreign: bool = False  # whether its language has no Latin letters and the query no others
+    is_obscure: bool = False  # whether few other sites link to its site
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +140,12 @@ class Scorer:
         rewards = earned(self._rules, tfs, lengths, is_front, self.weights, self._words)
         return bm25(tfs, lengths, self.weights, self.average) + sum(rewards)
 
-    def before_proximity(self, tfs: Sequence[Counts], lengths: Counts, is_front: bool, is_foreign: bool) -> float:
+    def before_proximity(
+        self, tfs: Sequence[Counts], lengths: Counts, is_front: bool, is_foreign: bool, is_obscure: bool
+    ) -> float:
         """Compute the score but for the last factor."""
         found = self.relevance(tfs, lengths, is_front) * self.factors(tuple(map(any, tfs)))[0]
-        return found * self._rules.other_script if is_foreign else found
+        return (found * self._rules.other_script if is_foreign else found) * doubt(tfs, lengths, is_front, is_obscure)
 
     def proximity(self, closeness: float) -> float:
         """Return what closeness multiplies a score by: 1 and more."""
@@ -175,7 +180,8 @@ class Scorer:
 
     def score(self, numbers: ScoreInputs) -> float:
         """Compute the score of a document with these numbers."""
-        alone = self.before_proximity(numbers.tfs, numbers.lengths, numbers.is_front, numbers.is_foreign)
+        marks = numbers.is_front, numbers.is_foreign, numbers.is_obscure
+        alone = self.before_proximity(numbers.tfs, numbers.lengths, *marks)
         return alone * self.proximity(numbers.closeness)
 
 
@@ -183,7 +189,7 @@ def measure(forward: ForwardRecord, query: Query) -> ScoreInputs:
     """Measure the numbers of one document for a query."""
     places = [within_fields(occurrences(forward, leaf)) for leaf in query.leaves]
     tfs = tuple(map(by_field, places))
-    marks = forward.is_front, is_foreign(forward, is_latin(query))
+    marks = forward.is_front, is_foreign(forward, is_latin(query)), is_obscure(forward.site_links)
     return ScoreInputs(tfs, forward.lengths, closeness(query.leaves, places), *marks)
 
 
@@ -275,6 +281,7 @@ def explain(query: Query, scored: Scored, statistics: Statistics) -> dict[str, A
         "rewards": sum(rewards),
         "coverage": scorer.factors(tuple(map(any, tfs)))[0],
         "script": rules.other_script if numbers.is_foreign else 1.0,
+        "doubt": doubt(tfs, lengths, numbers.is_front, numbers.is_obscure),
         "proximity": scorer.proximity(numbers.closeness),
         "documents": statistics.documents,
         "length": weighted(lengths),

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from dht import DocumentId
 from index.change_feed import Text
 from index.engine.matcher import matches
 from index.query.alternatives import Counted, adopt, bent_by, bent_statistics, unsure_words
@@ -19,7 +20,7 @@ from index.query.patterns import MAX_ALTERNATIVES, alternatives, find_patterns, 
 from index.query.scoring import Scored, occurrences, score
 from index.query.search_rules import NEWEST_RULES, SearchRules
 from index.results.near_copies import Likeness, Sign, are_near, likeness, no_signature, say_the_same
-from index.results.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site
+from index.results.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site, seen_on
 from index.shard.corrections import proposals
 from index.text.analyzer import is_unspaced
 from index.text.field_terms import analyse
@@ -173,7 +174,8 @@ class SearchOracle:
                         pages.append(likeness(forward))
                         shown[host_of(text.url)] += 1
                 rest = left
-        return tuple(hits)
+        first = _first(found) if is_crowded else {}
+        return tuple(_with_original(hit, first) for hit in hits)
 
     def _first_near(
         self, hits: Sequence[OracleHit], pages: Sequence[Likeness], text: Text, page: Likeness
@@ -189,6 +191,25 @@ class SearchOracle:
             return True
         elsewhere = sum(host != home for host in hosts[1:])
         return elsewhere < MAX_ELSEWHERE and say_the_same(hit.text, text, self._sign)
+
+
+def _first(found: Sequence[_Found]) -> dict[DocumentId, Scored]:
+    """The scores of the first ten hits, at most three of a host."""
+    out: list[_Found] = []
+    for scored, text, forward in found:
+        others = sum(host_of(other.url) == host_of(text.url) for _, other, _ in out)
+        if others < OF_ONE_HOST:
+            out.append((scored, text, forward))
+    return {text.id: scored for scored, text, _ in out[:TEN]}
+
+
+def _with_original(hit: OracleHit, scores: Mapping[DocumentId, Scored]) -> OracleHit:
+    """Show the copy that was seen first in the place of the best one, where it is one of the first hits."""
+    every = hit.text, *hit.similar
+    known = [each for each in every if each is hit.text or each.id in scores]
+    shown = min(known, key=lambda each: seen_on(each.first_seen))
+    scored = hit.scored if shown is hit.text else scores[shown.id]
+    return OracleHit(shown, scored, tuple(each for each in every if each is not shown))
 
 
 def _written_in(text: Text) -> set[str]:

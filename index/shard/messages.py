@@ -159,7 +159,9 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     `host`: equal for pages of one host.
     `day`: the day of its date (`tags.py`), where the question was for the newest.
     `is_front`: whether it is the host's front page.
-    `is_foreign`: whether its language has no Latin letters, and the question no others."""
+    `is_foreign`: whether its language has no Latin letters, and the question no others.
+    `is_obscure`: whether few other sites link to its site.
+    `first_seen`: the day that its content was first known, 0 unknown."""
 
     id: Id
     key: Id
@@ -174,11 +176,13 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     day: Annotated[int, Meta(ge=0, lt=1 << 16)] = 0
     is_front: bool = False
     is_foreign: bool = False
+    is_obscure: bool = False
+    first_seen: Annotated[int, Meta(ge=0, lt=1 << 16)] = 0
 
     @property
     def numbers(self) -> ScoreInputs:
         """Return what its score was computed from."""
-        return ScoreInputs(self.tfs, self.lengths, self.closeness, self.is_front, self.is_foreign)
+        return ScoreInputs(self.tfs, self.lengths, self.closeness, self.is_front, self.is_foreign, self.is_obscure)
 
     @property
     def place(self) -> tuple[int, float, bytes]:

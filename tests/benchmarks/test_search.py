@@ -27,6 +27,7 @@ from benchmarks.search.plain_terms import plain_terms
 from benchmarks.search.quiet_network import RULES, SLOTS, QuietNetwork
 from benchmarks.search.resampling import holm, interval, p_value
 from benchmarks.search.site_names import site_names
+from benchmarks.search.spam_kinds import KINDS as SPAM
 from benchmarks.search.web_pages import read_web
 from benchmarks.search.word_forms import word_pairs as form_pairs
 from dht import document_id, placement_key
@@ -224,3 +225,19 @@ async def test_the_node_that_is_asked_sees_its_slots_as_a_node_of_a_network_does
     async with one_node([text], "memory") as node:
         found = await node.ask("words")
     assert found["total"] == 1 and found["exact"], "its peers live, and their copies are as its own"
+
+
+def test_spam_says_the_query_and_stands_on_no_host_of_others(tmp_path: Path) -> None:
+    for host in ("one.test", "two.test"):
+        lines = "".join(f"<p>{host} line {n} says a few words of its own.</p>" for n in range(40))
+        (tmp_path / host).mkdir()
+        (tmp_path / host / "a.html").write_text(f"<title>the {host} harbour</title>{lines}")
+    pages = read_web(tmp_path)
+    items = [item for item in known_items(pages, random.Random(1), 5) if item.kind == "title"]
+    assert len(items) == 2
+    for make in SPAM.values():
+        made = list(make(items, pages, random.Random(1)))
+        assert made == list(make(items, pages, random.Random(1)))
+        assert len({page.url for page in made}) == len(made) >= len(items)
+        assert not any(host in page.url for page in made for host in ("one.test", "two.test"))
+        assert all(sum(item.words in page.html.decode() for page in made) == len(made) // 2 for item in items)
