@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from dht import Message
 from index.engine.protocol import FACETS, MAX_FACETS, MAX_HOST_CHARS
-from index.query.alternatives import MAX_ASKED, MAX_LIKELY, MAX_PROBE_CHARS, MAX_PROBES
+from index.query.alternatives import MAX_LIKELY, MAX_PROBE_CHARS, MAX_PROBES, MAX_UNSURE
 from index.query.patterns import MAX_LISTED, MAX_PATTERNS
 from index.query.scoring import ScoreInputs
 
@@ -83,7 +83,7 @@ class AskStatistics(Message, frozen=True, array_like=True):
     probes: Probes = ()
     patterns: Annotated[tuple[WrittenPattern, ...], Meta(max_length=MAX_PATTERNS)] = ()
     from_store: bool = False
-    unsure: Annotated[tuple[Spelling, ...], Meta(max_length=MAX_ASKED)] = ()
+    unsure: Annotated[tuple[Spelling, ...], Meta(max_length=MAX_UNSURE)] = ()
     verbatim: bool = False
 
 
@@ -102,7 +102,7 @@ class StatisticsAnswer(Message, frozen=True, array_like=True):
     df: Annotated[tuple[PerSlot, ...], Meta(max_length=64 + MAX_PROBES)]
     agreement: Agreement = Agreement()
     words: Annotated[tuple[WordCounts, ...], Meta(max_length=MAX_PATTERNS)] = ()
-    likely: Annotated[tuple[Proposals, ...], Meta(max_length=MAX_ASKED)] = ()
+    likely: Annotated[tuple[Proposals, ...], Meta(max_length=MAX_UNSURE)] = ()
 
 
 class SlotSums(msgspec.Struct, frozen=True, array_like=True):
