@@ -59,7 +59,10 @@ class Response:
 
     def keep(self) -> None:
         """Let the connection serve again, where the site and what came over it allow that."""
-        self._connection.release()
+        if self._parser.is_spent:
+            self._connection.close()
+        else:
+            self._connection.release()
 
     def drop(self) -> None:
         """Close the connection, since the rest of the body is not wanted."""

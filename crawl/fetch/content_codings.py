@@ -93,7 +93,10 @@ def _member(body: bytes, window_bits: int, limit: int) -> tuple[bytes, bytes]:
         if _WRONG_SUM not in str(error).lower():
             raise BadCoding(str(error)) from error
     is_gzipped = window_bits == _GZIP
-    piece, rest = _decompressed(body[_gzip_head_bytes(body) if is_gzipped else _ZLIB_HEAD_BYTES :], _RAW, limit)
+    try:
+        piece, rest = _decompressed(body[_gzip_head_bytes(body) if is_gzipped else _ZLIB_HEAD_BYTES :], _RAW, limit)
+    except (_IsalError, ValueError) as error:
+        raise BadCoding("a wrong head") from error
     return piece, rest[_GZIP_END_BYTES:] if is_gzipped else b""
 
 

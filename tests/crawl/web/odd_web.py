@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, unquote
@@ -22,12 +22,15 @@ class OddWeb:
         self.sites: dict[str, SampleSite] = {name: site for name, site in server.sites.items() if name != MIRROR}
         self.port, self.forms = 0, dict[str, str]()
 
-    def make_odd(self, share: float, urls: list[str], seed: int) -> None:
-        """Give each of so many URLs a form, and each form as often."""
-        rng, names = seeded(seed), list(FORMS)
-        rng.shuffle(names)
-        chosen = rng.sample(sorted(urls), round(share * len(urls)))
-        self.forms = {url: names[n % len(names)] for n, url in enumerate(chosen)}
+    @property
+    def fronts(self) -> tuple[str, ...]:
+        """The front pages of all hosts."""
+        return tuple(f"http://{name}:{self.port}/" for name in self.sites)
+
+    def make_odd(self, forms: Sequence[str], share: float, urls: list[str], seed: int) -> None:
+        """Give a share of the URLs these forms, each as often."""
+        chosen = seeded(seed).sample(sorted(urls), round(share * len(urls)))
+        self.forms = {url: forms[n % len(forms)] for n, url in enumerate(chosen)}
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
