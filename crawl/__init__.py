@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from crawl.pipeline.crawl_control import CrawlControl
     from crawl.pipeline.crawl_status import CrawlStatus, span
     from crawl.pipeline.crawler import Crawler
-    from crawl.pipeline.fetch_outcome import MOVED_BY, forgotten, unfit
-    from crawl.pipeline.process_stage import gone_page, kept_headers, parse_task_of, read_page
+    from crawl.pipeline.fetch_outcome import MOVED_BY, forgotten, parse_task_of, unfit
+    from crawl.pipeline.process_stage import gone_page, kept_headers, read_page
     from crawl.pipeline.site_list import SitePage, SiteWait, WaitingSite
     from crawl.politeness.robots import Robots
     from crawl.politeness.robots_cache import RobotsCache
@@ -98,8 +98,8 @@ else:
             "crawl.pipeline.crawl_control": "CrawlControl",
             "crawl.pipeline.crawl_status": "CrawlStatus span",
             "crawl.pipeline.crawler": "Crawler",
-            "crawl.pipeline.fetch_outcome": "MOVED_BY forgotten unfit",
-            "crawl.pipeline.process_stage": "gone_page kept_headers parse_task_of read_page",
+            "crawl.pipeline.fetch_outcome": "MOVED_BY forgotten parse_task_of unfit",
+            "crawl.pipeline.process_stage": "gone_page kept_headers read_page",
             "crawl.pipeline.site_list": "SitePage SiteWait WaitingSite",
             "crawl.politeness.robots": "Robots",
             "crawl.politeness.robots_cache": "RobotsCache",

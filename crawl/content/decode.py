@@ -46,7 +46,7 @@ def decode_text(body: bytes, header_charset: str = "") -> tuple[str, str]:
     """Return the text of a page and the name of its charset. Never fails: broken bytes become U+FFFD."""
     for mark, charset in _BOMS:
         if body.startswith(mark):
-            return decode(body[len(mark) :], charset), charset
+            return decode(body[len(mark) :], charset).lstrip("\ufeff"), charset
     if charset := _unmistakable(body):
         return decode(body, charset), charset
     text = _valid_utf8(body)

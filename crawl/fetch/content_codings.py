@@ -86,7 +86,7 @@ def _inflate(body: bytes, cap: int) -> tuple[bytes, bool]:
 
 def _member(body: bytes, window_bits: int, limit: int) -> tuple[bytes, bytes]:
     """Return up to `limit` bytes of one compressed stream, and what follows it. A stream that just ends early gives
-    what it has: a page cut by its server is still a page. A wrong checksum at its end changes nothing, as in browsers."""
+    what it has: a page cut by its server is still a page. A wrong checksum changes nothing, as in browsers."""
     try:
         return _decompressed(body, window_bits, limit)
     except _IsalError as error:

@@ -51,7 +51,7 @@ class TolerantParser:
         if fed[0] and (fed[0][-1][0].code >= 200 or fed[1]):
             message, self._body = fed[0][-1]
             if message.chunked:
-                head, end, start = self._head.partition(b"\r\n\r\n")
+                _, end, start = self._head.partition(b"\r\n\r\n")
                 if len(fed[0]) > 1 or not end or self._is_odd_size(start):
                     return self._feed_mended()
                 self._keep(start)

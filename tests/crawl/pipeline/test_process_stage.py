@@ -21,8 +21,8 @@ from crawl.content.page import ParseResult
 from crawl.content.robots_directives import header_directives
 from crawl.fetch.link_header import links_of
 from crawl.fetch.response import Fetched
-from crawl.pipeline.fetch_outcome import judge
-from crawl.pipeline.process_stage import MAX_KEPT_HEADER_BYTES, last_modified, page_of, parse_task_of
+from crawl.pipeline.fetch_outcome import judge, parse_task_of
+from crawl.pipeline.process_stage import MAX_KEPT_HEADER_BYTES, last_modified, page_of
 from crawl.schedule.revisit_policy import RevisitStatistics
 from dht import system_clock
 from tests.crawl.world import Crawl, Handler, Web, answer, linked, seed, state

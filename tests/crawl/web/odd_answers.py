@@ -130,9 +130,7 @@ FRAMING: dict[str, Form] = {
     "chunks": lambda p, _: p.chunks(chunked(p.body)),
     "chunks with bare line feeds": lambda p, _: p.chunks(chunked(p.body, b"\n")),
     "a head and chunks with bare line feeds": lambda p, _: replace(p, end=b"\n").chunks(chunked(p.body, b"\n")),
-    "sizes with bare line feeds alone": lambda p, _: p.chunks(
-        b"%x\n%b\r\n0\r\n\r\n" % (len(p.body), p.body)
-    ),
+    "sizes with bare line feeds alone": lambda p, _: p.chunks(b"%x\n%b\r\n0\r\n\r\n" % (len(p.body), p.body)),
     "chunks that end with bare line feeds": lambda p, _: p.chunks(b"%x\r\n%b\n0\r\n\r\n" % (len(p.body), p.body)),
     "chunks whose sizes are padded": lambda p, _: p.chunks(chunked(p.body, size="%x      ")),
     "chunks whose sizes have zeros": lambda p, _: p.chunks(chunked(p.body, size="%08X")),
@@ -189,7 +187,7 @@ TYPES: dict[str, Form] = {
     "UTF-8 called Latin-1, with a mark": lambda p, _: replace(p, body=b"\xef\xbb\xbf" + p.body).typed(
         b"text/html; charset=iso-8859-1"
     ),
-    "two marks": lambda p, _: replace(p, body=b"\xef\xbb\xbf" * 2 + p.body).whole(),
+    "UTF-8 with two marks": lambda p, _: replace(p, body=b"\xef\xbb\xbf" * 2 + p.body).whole(),
     "UTF-16 by its mark": lambda p, _: replace(p, body=p.body.decode().encode("utf-16")).whole(),
     "UTF-16 without a mark": lambda p, _: replace(p, body=p.body.decode().encode("utf-16-le")).typed(b"text/html"),
 }

@@ -50,7 +50,7 @@ PAGES = {  # name: the page, where it moves readers at once, and its links
     "in the body": (WORDS + META.format("0;url=/home/"), HOME, []),
     "by the base": ("<base href=/home/>" + META.format("0;url=.") + WORDS, HOME, []),
     "later": (META.format("5;url=/home/") + WORDS, "", [HOME]),
-    "itself": (META.format("0;url=/") + META.format("30") + WORDS, "", []),
+    "itself": (META.format("0;url=/?sid=1") + META.format("30") + WORDS, "http://a.test/?sid=1", []),
     "only a reload": (META.format("300") + WORDS, "", []),
     "the first counts": (META.format("0;url=/home/") + META.format("0;url=/b"), HOME, []),
     "one that is none before": (META.format("soon") + META.format("0;url=/home/"), HOME, []),
