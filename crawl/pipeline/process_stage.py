@@ -13,7 +13,7 @@ from crawl.config import DAY_S, CrawlConfig
 from crawl.content.dates import find_date
 from crawl.content.fingerprint import steady_text
 from crawl.content.page import Page, ParseResult, Parsers
-from crawl.content.robots_directives import RobotsDirectives, header_directives, unwanted
+from crawl.content.robots_directives import RobotsDirectives, header_directives, unwanted, wishes
 from crawl.content.scripts import NEEDS_SCRIPT
 from crawl.errors import PageUnreadable
 from crawl.fetch.link_header import canonical_of, links_of, parse_refresh
@@ -189,7 +189,8 @@ class ProcessStage:
         else:
             visit = replace(visit, unavailable_at=directives.unavailable_at)
             outcome, is_news = outcome_of_reading(visit, task.visit, parsed.fingerprint, now, self.revisits)
-            delivery.outcome = replace(outcome, reason=NEEDS_SCRIPT) if parsed.needs_script else outcome
+            said = [*([NEEDS_SCRIPT] if parsed.needs_script else []), *wishes(directives)]
+            delivery.outcome = replace(outcome, reason="; ".join(said)) if said else outcome
             if is_news:
                 delivery.page = page_of(fetched, parsed, now, directives)
         if not directives.nofollow:

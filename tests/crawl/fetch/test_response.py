@@ -94,7 +94,7 @@ def test_what_may_be_what_it_says_is_read(kind: str | None, body: bytes) -> None
         (
             "application/vnd.ms-word.document.macroEnabled.12",
             b"PK\3\4",
-            "media type: application/vnd.ms-word.document.macroenabled.12, with macros",
+            "media type: application/vnd.ms-word.document.macroenabled.12, an office file with macros",
         ),
         (None, b"words alone", "media type: unknown"),
         (None, b"<titles>", "media type: unknown"),
