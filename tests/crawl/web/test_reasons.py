@@ -14,7 +14,7 @@ from tests.crawl.world import Crawl, seed
 SITE = "http://s1.test"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
 WORD = b"application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-SHELL = b"<title>App</title><div id=root></div><script src=/app.js></script><noscript>You need to enable JavaScript to run this app.</noscript>"
+SHELL = b"<title>App</title><div id=root></div><script src=/app.js></script><noscript>You need JavaScript.</noscript>"
 
 
 def typed(media_type: bytes, body: bytes = PAGE, *lines: bytes) -> bytes:
