@@ -122,9 +122,15 @@ def _refresh(reading: RawHtml, base: str, *, has_text: bool) -> str:
 
 
 def _title(reading: RawHtml) -> str:
-    """Return the title of the document, else what it calls itself elsewhere, else its first heading."""
-    titles = (reading.title, *(text for name, text in reading.metas if name == "og:title"), reading.first_heading)
-    return next((title for raw in titles if (title := " ".join(raw.split())[:MAX_TITLE_CHARS])), "")
+    """Return the title of the document, else what it calls itself elsewhere, else its first heading. A document's
+    title that only names its site counts less than what the page calls itself: scripts set such titles later."""
+    named = [" ".join(text.split()) for name, text in reading.metas if name == "og:site_name"]
+    own = [text for name, text in reading.metas if name == "og:title"]
+    is_site = bool(named) and " ".join(reading.title.split()) in named
+    titles = (*own, reading.title) if is_site else (reading.title, *own)
+    return next(
+        (title for raw in (*titles, reading.first_heading) if (title := " ".join(raw.split())[:MAX_TITLE_CHARS])), ""
+    )
 
 
 def _frames(found: list[tuple[str, str]], base: str, own: str) -> Iterator[tuple[str, str, str]]:

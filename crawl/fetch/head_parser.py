@@ -1,8 +1,8 @@
 """aiohttp's parser of responses, made as tolerant as browsers: a head that it refuses is mended, and given to it again.
 
 Sites do not see that their heads are odd or that their bodies break off, since browsers show such pages. A page without
-oddities costs one call more for each read. Of a chunked body the first bytes are kept as they came: where the parser
-refuses its chunks, `OddChunks` reads it from the start, and what the parser has passed on is left out. Sizes with bare
+oddities costs one call more for each read. The first bytes of a chunked body are kept as they came. Where the parser
+refuses its chunks, `OddChunks` reads the body from the start, without what the parser has passed on. Sizes with bare
 line feeds never reach the parser, since it loses the byte after them.
 """
 

@@ -12,7 +12,7 @@ from crawl.fetch.link_header import MOVES_WITHIN_S, parse_refresh
 from crawl.fetch.response import HTML_TYPES, Fetched
 from crawl.pipeline.fetch_outcome import parse_task_of
 
-_MOST_BYTES = 8_192  # of a page that only moves its readers, as it was sent
+_MOST_BYTES = 4_096  # of a page that only moves its readers, as it was sent
 _SEARCHED_BYTES = 4_096
 
 

@@ -1,4 +1,4 @@
-"""What became of each page is told in plain words, by `crawl --explain` and by the summary of a job."""
+"""`crawl --explain` and the summary of a job name the reason of each page in plain words."""
 
 import io
 import zipfile
