@@ -206,6 +206,18 @@ MOVES: dict[str, Form] = {
     "Refresh": refresh(spelt(SID), "", b"Refresh: 0; url={}"),
     "Refresh in quotes, and a cookie": refresh(SAME, "", b"refresh: 0;URL='{}'", SET, cookie="seen=1"),
 }
+ENDLESS = frozenset(  # these end with the connection
+    (
+        "head: HTTP/1.0 without a length",
+        "framing: no length",
+        "framing: no last chunk",
+        "framing: no line after the last chunk",
+        "framing: an empty length",
+        "framing: a length below zero",
+        "framing: a length with a plus",
+        "framing: a length that is too long",
+    )
+)
 FORMS: dict[str, Form] = {
     f"{kind}: {name}": form
     for kind, forms in (("head", HEADS), ("framing", FRAMING), ("coding", CODINGS), ("type", TYPES), ("move", MOVES))

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, unquote
 
 from node.extras.demo.sample_server import SampleServer
 from node.extras.demo.sample_site import SampleSite, Times, seeded
-from tests.crawl.web.odd_answers import FORMS, SID, UTM, Asked, Plain
+from tests.crawl.web.odd_answers import ENDLESS, FORMS, SID, UTM, Asked, Plain
 
 MIRROR = "mirror.flask.test"  # which of two mirrors is read is chance
 
@@ -33,18 +33,24 @@ class OddWeb:
         self.forms = {url: forms[n % len(forms)] for n, url in enumerate(chosen)}
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer requests over one connection, which stays open where the form allows that."""
         try:
-            first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-            fields = dict(line.split(": ", 1) for line in lines if line)
-            asked = Asked(f"http://{fields['Host']}", first.split()[1], fields.get("Cookie", ""))
-            writer.write(self._answer(asked))
-            await writer.drain()
+            form = ""
+            while form not in ENDLESS:
+                first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+                fields = dict(line.split(": ", 1) for line in lines if line)
+                form, answer = self._answer(
+                    Asked(f"http://{fields['Host']}", first.split()[1], fields.get("Cookie", ""))
+                )
+                writer.write(answer)
+                await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
             writer.close()
 
-    def _answer(self, asked: Asked) -> bytes:
+    def _answer(self, asked: Asked) -> tuple[str, bytes]:
+        """Return the name of an answer's form, "" for none, and the answer."""
         path, _, query = asked.target.partition("?")
         kept = "&".join(each for each in query.split("&") if each and each not in (UTM, SID))
         site = self.sites[asked.base.removeprefix("http://").partition(":")[0]]
@@ -54,8 +60,8 @@ class OddWeb:
         plain = Plain(made.bodies[""], made.headers["Content-Type"].encode(), about, status)
         name = self.forms.get(f"{asked.base}{path}{'?' if kept else ''}{kept}") if made.status == 200 else None
         if name is None or (name.startswith("type: U") and not is_utf8(plain.body)):
-            return plain.whole()
-        return FORMS[name](plain, asked)
+            return "", plain.whole()
+        return name, FORMS[name](plain, asked)
 
 
 def is_utf8(body: bytes) -> bool:
