@@ -61,8 +61,8 @@ def chunked(body: bytes, end: bytes = b"\r\n", size: str = "%x", last: bytes | N
     return b"".join(written) + (b"0" + end + end if last is None else last)
 
 
-def moved(to: str, *lines: bytes, status: bytes = b"301 Moved") -> bytes:
-    return b"\r\n".join((b"HTTP/1.1 " + status, b"Location: " + to.encode(), b"Content-Length: 0", *lines, b"", b""))
+def moved(to: str, *lines: bytes, status: bytes = b"301 Moved", size: int = 0) -> bytes:
+    return b"\r\n".join((b"HTTP/1.1 " + status, b"Location: " + to.encode(), LENGTH + b": %d" % size, *lines, b"", b""))
 
 
 def spelt(word: str) -> Callable[[Asked], str]:
@@ -70,11 +70,13 @@ def spelt(word: str) -> Callable[[Asked], str]:
     return lambda asked: f"{asked.target}{'&' if '?' in asked.target else '?'}{word}"
 
 
-def redirect(to: Callable[[Asked], str], *lines: bytes, status: bytes = b"302 Found", cookie: str = "") -> Form:
+def redirect(
+    to: Callable[[Asked], str], *lines: bytes, status: bytes = b"302 Found", cookie: str = "", size: int = 0
+) -> Form:
     """Redirect once: what asks with the target's spelling or the cookie gets the page."""
 
     def form(plain: Plain, asked: Asked) -> bytes:
-        return plain.whole() if _has_come(asked, cookie) else moved(to(asked), *lines, status=status)
+        return plain.whole() if _has_come(asked, cookie) else moved(to(asked), *lines, status=status, size=size)
 
     return form
 
@@ -189,12 +191,26 @@ TYPES: dict[str, Form] = {
     ),
     "UTF-8 with two marks": lambda p, _: replace(p, body=b"\xef\xbb\xbf" * 2 + p.body).whole(),
     "UTF-16 by its mark": lambda p, _: replace(p, body=p.body.decode().encode("utf-16")).whole(),
+    "UTF-8 with a broken byte, called Latin-1": lambda p, _: replace(p, body=p.body + b"<!-- \xff -->").typed(
+        b"text/html; charset=iso-8859-1"
+    ),
+    "UTF-8 with a broken byte": lambda p, _: replace(p, body=p.body + b"<!-- \xe4 -->").typed(b"text/html"),
+    "UTF-8 called UTF-16": lambda p, _: p.typed(b"text/html; charset=utf-16"),
+    "UTF-8 called GBK": lambda p, _: p.typed(b"text/html; charset=gbk"),
+    "XHTML that is none": lambda p, _: replace(p, body=p.body + b"<br><p>").typed(b"application/xhtml+xml"),
+    "empty lines before": lambda p, _: replace(p, body=b"\n\n \n" + p.body).typed(b""),
+    "NULs after": lambda p, _: replace(p, body=p.body + bytes(9)).whole(),
     "UTF-16 without a mark": lambda p, _: replace(p, body=p.body.decode().encode("utf-16-le")).typed(b"text/html"),
 }
 MOVES: dict[str, Form] = {
     "clicks": redirect(spelt(UTM), SET, status=b"301 Moved"),
     "a session": redirect(spelt(SID), SET),
     "a session, 303": redirect(spelt(SID), status=b"303 See Other"),
+    "a query alone": redirect(lambda a: f"?{UTM}"),
+    "a space before and after": redirect(lambda a: f"  {spelt(UTM)(a)}  "),
+    "an escaped dot": redirect(lambda a: a.target.replace(".", "%2E") if "." in a.target else spelt(UTM)(a)),
+    "a length without its body": redirect(spelt(UTM), size=500),
+    "a length without its body, open": redirect(spelt(SID), SET, size=500),
     "a cookie": redirect(SAME, SET, cookie="seen=1"),
     "a cookie, 307": redirect(SAME, SET, b"Refresh: 0; url=/elsewhere", status=b"307 Temporary", cookie="seen=1"),
     "the whole URL": redirect(lambda a: a.base.replace("http:", "HTTP:").upper() + spelt(UTM)(a)),
@@ -210,6 +226,7 @@ ENDLESS = frozenset(  # these end with the connection
     (
         "head: HTTP/1.0 without a length",
         "framing: no length",
+        "move: a length without its body",
         "framing: no last chunk",
         "framing: no line after the last chunk",
         "framing: an empty length",
