@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from crawl.content.fingerprint import different_bits, signature
     from crawl.content.page import Page, ParseResult, Parsers, ParseTask
     from crawl.content.page_leaf import PAGE_LEAF_STATE
+    from crawl.content.robots_directives import UNWANTED_REASONS
     from crawl.errors import (
         AddressRefused,
         BadHostsFile,
@@ -53,8 +54,8 @@ if TYPE_CHECKING:
     from crawl.pipeline.crawl_control import CrawlControl
     from crawl.pipeline.crawl_status import CrawlStatus, span
     from crawl.pipeline.crawler import Crawler
-    from crawl.pipeline.fetch_outcome import MOVED_BY, forgotten, unfit
-    from crawl.pipeline.process_stage import gone_page, kept_headers, parse_task_of, read_page
+    from crawl.pipeline.fetch_outcome import MOVED_BY, forgotten, parse_task_of, unfit
+    from crawl.pipeline.process_stage import gone_page, kept_headers, read_page
     from crawl.pipeline.site_list import SitePage, SiteWait, WaitingSite
     from crawl.politeness.robots import Robots
     from crawl.politeness.robots_cache import RobotsCache
@@ -77,6 +78,7 @@ else:
             "crawl.content.fingerprint": "different_bits signature",
             "crawl.content.page": "Page ParseResult ParseTask Parsers",
             "crawl.content.page_leaf": "PAGE_LEAF_STATE",
+            "crawl.content.robots_directives": "UNWANTED_REASONS",
             "crawl.errors": (
                 "AddressRefused BadHostsFile BadUrl FamilyMissing FetchDeclined FetchFailed PageUnreadable"
             ),
@@ -98,8 +100,8 @@ else:
             "crawl.pipeline.crawl_control": "CrawlControl",
             "crawl.pipeline.crawl_status": "CrawlStatus span",
             "crawl.pipeline.crawler": "Crawler",
-            "crawl.pipeline.fetch_outcome": "MOVED_BY forgotten unfit",
-            "crawl.pipeline.process_stage": "gone_page kept_headers parse_task_of read_page",
+            "crawl.pipeline.fetch_outcome": "MOVED_BY forgotten parse_task_of unfit",
+            "crawl.pipeline.process_stage": "gone_page kept_headers read_page",
             "crawl.pipeline.site_list": "SitePage SiteWait WaitingSite",
             "crawl.politeness.robots": "Robots",
             "crawl.politeness.robots_cache": "RobotsCache",
@@ -112,16 +114,16 @@ else:
     )
 
 __all__ = [
-    "MAX_SCOPE_CHARS", "MOVED_BY", "PAGE_LEAF_STATE", "SCOPE_KINDS", "AddressRefused", "AliasEvidence", "BadCoding",
-    "BadHostsFile", "BadUrl", "BandwidthWait", "CrawlConfig", "CrawlControl", "CrawlDecision", "CrawlStatus",
-    "Crawler", "Decide", "FamilyMissing", "FetchDeclined", "FetchFailed", "FetchHours", "Fetched", "Fetcher",
-    "FindElsewhere", "FindWay", "InlineParsers", "Locate", "MirrorAlias", "MirrorCandidate", "MirrorDetector",
-    "OperatorBlocklist", "Page", "PageUnreadable", "ParseResult", "ParseTask", "Parsers", "QueuePosition",
-    "RequestSigner", "Robots", "RobotsAccess", "RobotsCache", "ScopeKind", "SentRequest", "SitePage", "SiteWait",
-    "TokenAnswer", "TokenIssuer", "Trail", "TxtRecords", "UrlSeenTest", "UrlStage", "UrlStatus", "Visit",
-    "VisitState", "WaitingSite", "admit_urls", "allowed_depth", "anywhere", "canonical_url", "change_rate",
-    "decode_body", "decode_visit", "different_bits", "domain_of", "encode_visit", "forgotten", "gone_page",
-    "hashes_cover", "is_canonical", "kept_headers", "nowhere", "open_fetcher", "open_parsers",
-    "parse_task_of", "public_suffixes", "reach", "read_page", "read_request", "refusal_reason", "request_fields",
-    "scope_after_redirect", "scope_for", "signature", "span", "unfit", "visit_flaw",
+    "MAX_SCOPE_CHARS", "MOVED_BY", "PAGE_LEAF_STATE", "SCOPE_KINDS", "UNWANTED_REASONS", "AddressRefused",
+    "AliasEvidence", "BadCoding", "BadHostsFile", "BadUrl", "BandwidthWait", "CrawlConfig", "CrawlControl",
+    "CrawlDecision", "CrawlStatus", "Crawler", "Decide", "FamilyMissing", "FetchDeclined", "FetchFailed",
+    "FetchHours", "Fetched", "Fetcher", "FindElsewhere", "FindWay", "InlineParsers", "Locate", "MirrorAlias",
+    "MirrorCandidate", "MirrorDetector", "OperatorBlocklist", "Page", "PageUnreadable", "ParseResult", "ParseTask",
+    "Parsers", "QueuePosition", "RequestSigner", "Robots", "RobotsAccess", "RobotsCache", "ScopeKind",
+    "SentRequest", "SitePage", "SiteWait", "TokenAnswer", "TokenIssuer", "Trail", "TxtRecords", "UrlSeenTest",
+    "UrlStage", "UrlStatus", "Visit", "VisitState", "WaitingSite", "admit_urls", "allowed_depth", "anywhere",
+    "canonical_url", "change_rate", "decode_body", "decode_visit", "different_bits", "domain_of", "encode_visit",
+    "forgotten", "gone_page", "hashes_cover", "is_canonical", "kept_headers", "nowhere", "open_fetcher",
+    "open_parsers", "parse_task_of", "public_suffixes", "reach", "read_page", "read_request", "refusal_reason",
+    "request_fields", "scope_after_redirect", "scope_for", "signature", "span", "unfit", "visit_flaw",
 ]  # fmt: skip

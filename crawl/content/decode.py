@@ -18,6 +18,7 @@ import cchardet
 from crawl.content.charsets import declared_charset, decode, known_charset
 
 _GUESS_BYTES = 16_384  # more does not guess better and costs 0.7 us per kB
+_MAX_BAD_UTF8_SHARE = 0.25  # letters of other charsets are no valid UTF-8 by chance, so the others prove it
 _MAX_BAD_SHARE = 0.05  # of the characters beyond ASCII: a few broken ones happen, a wrong charset breaks a third
 _UTF8_BYTES = 12  # so many bytes beyond ASCII are no valid UTF-8 by chance: one GBK text in 10^5
 _DETECT_BYTES = 100  # of Chinese, Japanese and Korean text the detector names 99 % right from here on, 85 % at 40
@@ -46,7 +47,7 @@ def decode_text(body: bytes, header_charset: str = "") -> tuple[str, str]:
     """Return the text of a page and the name of its charset. Never fails: broken bytes become U+FFFD."""
     for mark, charset in _BOMS:
         if body.startswith(mark):
-            return decode(body[len(mark) :], charset), charset
+            return decode(body[len(mark) :], charset).lstrip("\ufeff"), charset
     if charset := _unmistakable(body):
         return decode(body, charset), charset
     text = _valid_utf8(body)
@@ -59,7 +60,7 @@ def decode_text(body: bytes, header_charset: str = "") -> tuple[str, str]:
     for charset in _claims(body, header_charset):
         first = first or charset
         text = decode(body, charset)
-        if not _bears_out(text):
+        if not _bears_out(text, _MAX_BAD_UTF8_SHARE if charset == "utf-8" else _MAX_BAD_SHARE):
             continue
         if charset == "windows-1252" and high > _LATIN_SHARE * len(body):
             break
@@ -99,13 +100,13 @@ def _claims(body: bytes, header_charset: str) -> Iterator[str]:
         yield "windows-1252"
 
 
-def _bears_out(text: str) -> bool:
-    """Tell whether the decoded text shows no sign of a wrong charset."""
+def _bears_out(text: str, bad_share: float = _MAX_BAD_SHARE) -> bool:
+    """Tell whether the decoded text shows no sign of a wrong charset: at most so many of its characters are broken."""
     bad = text.count("\ufffd")
     if not bad:
         return True
     beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
-    return bad <= beyond_ascii * _MAX_BAD_SHARE
+    return bad <= beyond_ascii * bad_share
 
 
 def _valid_utf8(body: bytes) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
-from crawl.canonical_url import find_url
+from crawl.canonical_url import find_url, literal_url
 from crawl.content.article import settle_article
 from crawl.content.boilerplate import read_texts
 from crawl.content.dates import date_of_path, find_dates
@@ -86,9 +86,10 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str, source: str) -> Par
         published_at = published_at or date_by_title(reading.text, reading.headings, title)
     canonical = find_url(reading.canonical, base) if reading.canonical else None
     has_text = bool(texts.main or texts.boilerplate) and not reading.shows_all
-    moved_to = _refresh(reading, base, task.url, has_text=has_text) if reading.refreshes else ""
+    moved_to, moved_by = _refresh(reading, base, has_text=has_text) if reading.refreshes else "", "a meta refresh"
     if not moved_to and (reference := script_move(source)):
-        moved_to = target if (target := find_url(reference, base)) and target != task.url else ""
+        target, moved_by = literal_url(reference, base), "a script"
+        moved_to = target if target and target != task.url else ""
     return ParseResult(
         charset=charset,
         language=guess_language(reading.language, texts.main),
@@ -106,29 +107,34 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str, source: str) -> Par
         canonical=canonical if canonical and canonical != task.url else "",
         feeds=feeds_of(reading.alternates, base),
         moved_to=moved_to,
+        moved_by=moved_by if moved_to else "",
         needs_script=needs_script(source, len(texts.main) + len(texts.boilerplate)),
         images=settle_images(reading.images, base) if reading.images else (),
     )
 
 
-def _refresh(reading: RawHtml, base: str, url: str, *, has_text: bool) -> str:
+def _refresh(reading: RawHtml, base: str, *, has_text: bool) -> str:
     """Return where the first refresh for all readers moves them at once, "" where none does. One that waits becomes a
     link, and so does one for readers without scripts, where there is nothing else to read."""
     said = [(parse_refresh(content), is_fallback) for content, is_fallback in reading.refreshes]
     first = [found for found, is_fallback in said if found and not is_fallback][:1]
     fallbacks = [found for found, is_fallback in said if found and is_fallback and not has_text]
-    if first and first[0][0] <= MOVES_WITHIN_S and first[0][1]:
-        target = find_url(first[0][1], base)
-        if target is not None and target != url:
-            return target
+    if first and first[0][0] <= MOVES_WITHIN_S and first[0][1] and (target := literal_url(first[0][1], base)):
+        return target
     reading.links[:0] = [(reference, "", "") for _, reference in (*first, *fallbacks) if reference]
     return ""
 
 
 def _title(reading: RawHtml) -> str:
-    """Return the title of the document, else what it calls itself elsewhere, else its first heading."""
-    titles = (reading.title, *(text for name, text in reading.metas if name == "og:title"), reading.first_heading)
-    return next((title for raw in titles if (title := " ".join(raw.split())[:MAX_TITLE_CHARS])), "")
+    """Return the title of the document, else what it calls itself elsewhere, else its first heading. A document's
+    title that only names its site counts less than what the page calls itself: scripts set such titles later."""
+    named = [" ".join(text.split()) for name, text in reading.metas if name == "og:site_name"]
+    own = [text for name, text in reading.metas if name == "og:title"]
+    is_site = bool(named) and " ".join(reading.title.split()) in named
+    titles = (*own, reading.title) if is_site else (reading.title, *own)
+    return next(
+        (title for raw in (*titles, reading.first_heading) if (title := " ".join(raw.split())[:MAX_TITLE_CHARS])), ""
+    )
 
 
 def _frames(found: list[tuple[str, str]], base: str, own: str) -> Iterator[tuple[str, str, str]]:

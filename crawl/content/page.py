@@ -102,7 +102,8 @@ class ParseResult(msgspec.Struct, frozen=True, array_like=True):
     feeds: tuple[str, ...] = ()  # URLs of lists of the site's newest pages
     content: bytes = b""  # the body without its codings, where it had any
     content_digest: bytes = b""  # SHA-256 of the body without codings
-    moved_to: str = ""  # the URL that a refresh or a script moves readers to at once, where that is another one
+    moved_to: str = ""  # the literal URL that a refresh or a script moves readers to at once
+    moved_by: str = ""  # which of these
     needs_script: bool = False  # its text comes by script: crawl/content/scripts.py
     images: tuple[PageImage, ...] = ()
 

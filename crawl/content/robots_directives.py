@@ -13,6 +13,9 @@ import msgspec
 from crawl.content.dates import find_date
 
 DAY_S = 86_400.0
+NOINDEX = "noindex: the page asks not to be found"
+UNAVAILABLE = "unavailable_after: the page asks not to be found any longer"
+UNWANTED_REASONS = frozenset((NOINDEX, UNAVAILABLE))
 _MAX_CHARS = 4_096  # of one element or field
 _UNENDORSED = frozenset(("nofollow", "ugc", "sponsored"))  # link types by which a page does not vouch for a link
 _SPLIT = re.compile(r"[\s,;]+")
@@ -69,8 +72,22 @@ def header_directives(headers: Iterable[tuple[str, str]], agent: str) -> RobotsD
 def unwanted(directives: RobotsDirectives, now: float) -> str:
     """Explain why a page does not want to be found, "" where it does. `now`: Unix seconds."""
     if directives.noindex:
-        return "noindex"
-    return "unavailable_after" if directives.unavailable_at and directives.unavailable_at <= now else ""
+        return NOINDEX
+    return UNAVAILABLE if directives.unavailable_at and directives.unavailable_at <= now else ""
+
+
+def wishes(directives: RobotsDirectives) -> Iterator[str]:
+    """Yield in plain words what a page asks for that is found."""
+    if directives.nofollow:
+        yield "its links are not followed (nofollow)"
+    if directives.max_snippet == 0:
+        yield "no text of it is shown (nosnippet)"
+    elif directives.max_snippet > 0:
+        yield f"at most {directives.max_snippet} characters of it are shown (max-snippet)"
+    if directives.noarchive:
+        yield "no copy of it is shown (noarchive)"
+    if directives.noimageindex:
+        yield "its images are left out (noimageindex)"
 
 
 def is_unendorsed(rel: str) -> bool:

@@ -49,6 +49,11 @@ class Response:
     _parser: TolerantParser
 
     @property
+    def is_redirect(self) -> bool:
+        """Whether the status and the header say all that counts."""
+        return 300 <= self.status < 400
+
+    @property
     def is_short(self) -> bool:
         """Whether the body, as far as it was read, breaks off: the site closed the connection before its end."""
         return self._parser.is_short
@@ -59,7 +64,10 @@ class Response:
 
     def keep(self) -> None:
         """Let the connection serve again, where the site and what came over it allow that."""
-        self._connection.release()
+        if self._parser.is_spent:
+            self._connection.close()
+        else:
+            self._connection.release()
 
     def drop(self) -> None:
         """Close the connection, since the rest of the body is not wanted."""

@@ -18,6 +18,8 @@ _UNDONE = frozenset((*_GZIPS, "deflate"))
 _FOREIGN = frozenset(("aes128gcm", "br", "compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip", "zstd"))
 _IsalError = cast("type[Exception]", isal_zlib.error)  # its stub says: an instance
 _GZIP, _ZLIB, _RAW = 31, 15, -15
+_WRONG_SUM = "checksum"  # in the words of isal
+_ZLIB_HEAD_BYTES, _GZIP_END_BYTES = 2, 8
 
 
 class BadCoding(ValueError):
@@ -84,10 +86,30 @@ def _inflate(body: bytes, cap: int) -> tuple[bytes, bool]:
 
 def _member(body: bytes, window_bits: int, limit: int) -> tuple[bytes, bytes]:
     """Return up to `limit` bytes of one compressed stream, and what follows it. A stream that just ends early gives
-    what it has: a page cut by its server is still a page."""
-    stream = isal_zlib.decompressobj(wbits=window_bits)
+    what it has: a page cut by its server is still a page. A wrong checksum changes nothing, as in browsers."""
     try:
-        piece = stream.decompress(body, limit)
+        return _decompressed(body, window_bits, limit)
     except _IsalError as error:
-        raise BadCoding(str(error)) from error
-    return piece, stream.unused_data
+        if _WRONG_SUM not in str(error).lower():
+            raise BadCoding(str(error)) from error
+    is_gzipped = window_bits == _GZIP
+    try:
+        piece, rest = _decompressed(body[_gzip_head_bytes(body) if is_gzipped else _ZLIB_HEAD_BYTES :], _RAW, limit)
+    except (_IsalError, ValueError) as error:
+        raise BadCoding("a wrong head") from error
+    return piece, rest[_GZIP_END_BYTES:] if is_gzipped else b""
+
+
+def _gzip_head_bytes(body: bytes) -> int:
+    """Return the length of the head of a gzip member that was read to its end (RFC 1952, 2.3)."""
+    flags, size = body[3], 10
+    if flags & 4:
+        size += 2 + int.from_bytes(body[size : size + 2], "little")
+    for text in (8, 16):  # a name, a comment
+        size = body.index(0, size) + 1 if flags & text else size
+    return size + (flags & 2)
+
+
+def _decompressed(body: bytes, window_bits: int, limit: int) -> tuple[bytes, bytes]:
+    stream = isal_zlib.decompressobj(wbits=window_bits)
+    return stream.decompress(body, limit), stream.unused_data

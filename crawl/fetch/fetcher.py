@@ -160,21 +160,21 @@ class HttpFetcher:
         sent = read_sent_head(url, response.sent)
         kept = _kept(response.headers)
         fetched = Fetched(url, response.status, kept, body, cut, latency_s, response.address, coding, sent)
-        if response.is_short:
+        if response.is_short and not response.is_redirect:
             raise BodyShort(url, ENDS_EARLY, fetched)
         return fetched
 
     async def _read(self, response: Response, max_bytes: int, deadline: asyncio.Timeout) -> tuple[bytes, bool, float]:
         """Read up to `max_bytes` of the body as sent. Tell whether there was more, and how long our own limit made it
         wait: the deadline moves by that, since it is not the site's fault. A site that falls silent within a body has
-        miscounted it, or broken off."""
+        miscounted it, or broken off. The body of a redirect may be missing: nobody reads it."""
         pieces: list[bytes] = []
         size, held_s, at_once = 0, 0.0, self.bandwidth.piece_bytes(READ_BYTES)
         while size <= max_bytes:
             try:
                 piece = await response.body.read(at_once)
-            except aiohttp.SocketTimeoutError:
-                if not pieces:
+            except (aiohttp.SocketTimeoutError, aiohttp.ClientPayloadError) as error:
+                if not response.is_redirect and not (pieces and isinstance(error, aiohttp.SocketTimeoutError)):
                     raise
                 response.break_off()
                 piece = b""

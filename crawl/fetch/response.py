@@ -253,7 +253,13 @@ def _file_type(fetched: Fetched) -> str:
 def unread_type(media_type: str) -> str:
     """Return the reason why a body of a type is not read; documents that are not are named."""
     old = _OLD_OFFICE.get(media_type, "")
-    named = f", of old {old} or with a password" if old else ", with macros" if media_type.endswith(_MACROS) else ""
+    named = (
+        f", of old {old} or with a password"
+        if old
+        else ", an office file with macros"
+        if media_type.endswith(_MACROS)
+        else ""
+    )
     return f"{OTHER_TYPE}: {media_type or 'unknown'}{named}"
 
 

@@ -41,7 +41,7 @@ class CrawlCounters:
     def count_outcome(self, before: Visit, outcome: Visit, now: float, *, is_declined: bool) -> None:
         """Count a recorded outcome. `now`: steady seconds; `is_declined`: nobody who may make the request did."""
         self.recorded += 1
-        self.scripted += outcome.reason == NEEDS_SCRIPT
+        self.scripted += outcome.reason.startswith(NEEDS_SCRIPT)
         if is_declined or (outcome.state == VisitState.REFUSED and not (is_aliased(outcome) and is_aliased(before))):
             self.count_refusal(outcome.reason)
         elif outcome.state == VisitState.FAILED:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from crawl.canonical_url import find_url, is_canonical
 from crawl.config import DAY_S, CrawlConfig
 from crawl.content.fingerprint import is_same, says_the_same
-from crawl.content.page import too_large
+from crawl.content.page import ParseTask, too_large
 from crawl.content.robots_directives import header_directives, unwanted
 from crawl.fetch.response import OTHER_TYPE, READ_TYPES, Fetched, unread_type
 from crawl.frontier.admission import Decide, refusal_reason
@@ -91,6 +91,21 @@ def unfit(fetched: Fetched, config: CrawlConfig) -> str:
     if (read_as := fetched.read_as) not in READ_TYPES:
         return unread_type(read_as or fetched.media_type)
     return too_large(config.max_body_bytes) if fetched.cut else ""
+
+
+def parse_task_of(fetched: Fetched, config: CrawlConfig) -> ParseTask:
+    """Return the task to parse a response."""
+    return ParseTask(
+        url=fetched.url,
+        body=fetched.body,
+        media_type=fetched.read_as,
+        header_charset=fetched.header_charset,
+        max_links=config.max_links,
+        max_text_chars=config.max_text_chars,
+        agent=config.agent,
+        coding=fetched.coding,
+        max_bytes=config.max_body_bytes,
+    )
 
 
 def refused(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
@@ -241,7 +256,7 @@ def validators(visit: Visit, now: float) -> dict[str, str]:
 
 
 def moved_by_refresh(visit: Visit, by: str, target: str, now: float, config: CrawlConfig) -> FetchOutcome:
-    """Return the outcome of a page that moves its readers at once: a redirect. `by`: the page itself or a header."""
+    """Return the outcome of a page that moves its readers at once: a redirect. `by`: a meta refresh, a script or a header."""
     outcome = _led_to(visit, target, now, config)
     moved = outcome.visit.state == VisitState.REDIRECT
     return FetchOutcome(replace(outcome.visit, reason=f"{MOVED_BY} {by}"), outcome.follow_up) if moved else outcome

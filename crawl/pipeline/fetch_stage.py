@@ -40,6 +40,7 @@ from crawl.pipeline.fetch_outcome import (
     refused,
     validators,
 )
+from crawl.pipeline.page_refresh import refresh_ahead
 from crawl.pipeline.ports import Sink, SiteAccess
 from crawl.pipeline.redirect_chain import MAX_WAIT_S, REDIRECTS, RedirectChain, is_spelling_of
 from crawl.pipeline.site_knowledge import SiteKnowledge
@@ -265,7 +266,8 @@ class FetchStage:
         waited_s, robots = 0.0, self.sites.robots.find(task.visit.url)
         while True:
             fetched = await self._fetch_whole(task, chain, fields, most_bytes)
-            if not chain.leads_on(fetched, self.clock().wall):
+            refresh = await refresh_ahead(fetched, self.parsers, self.config)
+            if not chain.leads_on(fetched, self.clock().wall, refresh):
                 return chain.settled(fetched)
             if chain.hops > self.config.max_hops:
                 raise BodyUnreadable(chain.url, f"more than {self.config.max_hops} redirects")

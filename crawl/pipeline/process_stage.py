@@ -12,11 +12,11 @@ from crawl.canonical_url import find_url
 from crawl.config import DAY_S, CrawlConfig
 from crawl.content.dates import find_date
 from crawl.content.fingerprint import steady_text
-from crawl.content.page import Page, ParseResult, Parsers, ParseTask
-from crawl.content.robots_directives import RobotsDirectives, header_directives, unwanted
+from crawl.content.page import Page, ParseResult, Parsers
+from crawl.content.robots_directives import RobotsDirectives, header_directives, unwanted, wishes
 from crawl.content.scripts import NEEDS_SCRIPT
 from crawl.errors import PageUnreadable
-from crawl.fetch.link_header import MOVES_WITHIN_S, canonical_of, links_of, parse_refresh
+from crawl.fetch.link_header import canonical_of, links_of, parse_refresh
 from crawl.fetch.response import Fetched
 from crawl.frontier.admission import Trail, allowed_depth
 from crawl.frontier.fetch_task import FetchTask
@@ -28,10 +28,12 @@ from crawl.pipeline.fetch_outcome import (
     is_outlived,
     moved_by_refresh,
     outcome_of_reading,
+    parse_task_of,
     refused,
 )
 from crawl.pipeline.fetch_stage import FetchResult
 from crawl.pipeline.handoff import Delivery, FoundUrls
+from crawl.pipeline.page_refresh import refresh_of
 from crawl.pipeline.ports import SiteAccess
 from crawl.pipeline.site_knowledge import SiteKnowledge
 from crawl.pipeline.sitemap_reader import SitemapReader
@@ -43,21 +45,6 @@ from dht import Clock, site_of
 _MADE_WITHIN_S = 3_600.0  # before it is fetched: a page that is made when it is asked for
 _UNCACHED = ("no-store", "no-cache", "private")
 MAX_KEPT_HEADER_BYTES = 16_384  # of a page's header fields; what comes after is not kept
-
-
-def parse_task_of(fetched: Fetched, config: CrawlConfig) -> ParseTask:
-    """Return the task to parse a response."""
-    return ParseTask(
-        url=fetched.url,
-        body=fetched.body,
-        media_type=fetched.read_as,
-        header_charset=fetched.header_charset,
-        max_links=config.max_links,
-        max_text_chars=config.max_text_chars,
-        agent=config.agent,
-        coding=fetched.coding,
-        max_bytes=config.max_body_bytes,
-    )
 
 
 def read_page(
@@ -142,16 +129,6 @@ def _target_of(visit: Visit, hops: int) -> FoundUrls:
     return FoundUrls([visit.target], Trail(visit.depth, hops, scope, visit.is_sitemap))
 
 
-def _refresh_of(fetched: Fetched, parsed: ParseResult) -> tuple[str, str]:
-    """Return what moves readers at once, and where to; "" where nothing does."""
-    if said := fetched.header("Refresh"):
-        found = parse_refresh(said)
-        target = find_url(found[1], fetched.url) if found and found[1] and found[0] <= MOVES_WITHIN_S else None
-        if target is not None and target != fetched.url:
-            return "a Refresh header", target
-    return "the page itself", parsed.moved_to
-
-
 @dataclass(frozen=True, slots=True)
 class ProcessStage:
     """Turns the result of a fetch into what is delivered to the owners of its URLs."""
@@ -196,7 +173,7 @@ class ProcessStage:
             delivery.outcome = refused(visit, error.reason, now, self.config)
             return
         directives = parsed.directives.strictest_with(header_directives(fetched.headers, self.config.agent))
-        by, target = _refresh_of(fetched, parsed)
+        by, target = refresh_of(fetched, parsed)
         if target and not directives.nofollow:
             moved = moved_by_refresh(visit, by, target, now, self.config)
             delivery.outcome = moved.visit
@@ -212,7 +189,8 @@ class ProcessStage:
         else:
             visit = replace(visit, unavailable_at=directives.unavailable_at)
             outcome, is_news = outcome_of_reading(visit, task.visit, parsed.fingerprint, now, self.revisits)
-            delivery.outcome = replace(outcome, reason=NEEDS_SCRIPT) if parsed.needs_script else outcome
+            said = [*([NEEDS_SCRIPT] if parsed.needs_script else []), *wishes(directives)]
+            delivery.outcome = replace(outcome, reason="; ".join(said)) if said else outcome
             if is_news:
                 page, first_seen = page_of(fetched, parsed, now, directives), outcome.history.first_seen
                 delivery.page = replace(page, first_seen=first_seen, site_links=task.site_links)

@@ -1,8 +1,10 @@
 """The redirects that one task follows itself: those that lead back to its own URL, by another spelling or by a cookie.
 
-Pure. A redirect leads to a literal URL, which may be another spelling of the canonical one (a session id, a parameter
-that counts clicks). Such a target is no URL of its own, so the task asks for it, after the site's rest. All other
-targets are URLs with turns of their own. Only a literal URL that is asked for again with the same cookies is a circle.
+Pure. A redirect or a refresh leads to a literal URL, which may be another spelling of the canonical one: a session id,
+a parameter that counts clicks. Such a target is no URL of its own, so the task asks for it, after the site's rest. All
+other targets are URLs with turns of their own. Only a literal URL that is asked for again with the same cookies is a
+circle.
+A page that refreshes itself without an end is still a page, so a chain follows one refresh.
 """
 
 from collections.abc import Callable
@@ -24,6 +26,7 @@ class RedirectChain:
     def __init__(self, url: str, is_followed: Callable[[str], bool]) -> None:
         self._is_followed = is_followed
         self._cookies, self._has_cookies = ChainCookies(), False
+        self._has_refreshed = False
         self._asked: set[tuple[str, str]] = {(url, "")}
         self.began_at = url
         self.url = url  # to be asked for next
@@ -35,19 +38,21 @@ class RedirectChain:
         cookie = self._cookies.field(self.url)
         return {"Cookie": cookie} if cookie else {}
 
-    def leads_on(self, fetched: Fetched, now: float) -> bool:
-        """Take the response to the last request; tells whether `url` is to be asked for, too. `now`: Unix seconds."""
-        if fetched.status not in REDIRECTS:
-            return False
-        target = literal_url(fetched.header("Location").strip(), self.url)
-        if target is None:
+    def leads_on(self, fetched: Fetched, now: float, refresh: str = "") -> bool:
+        """Take the response to the last request; tells whether `url` is to be asked for, too. `now`: Unix seconds;
+        `refresh`: the reference to where the page moves its readers at once."""
+        is_redirect = fetched.status in REDIRECTS
+        reference = fetched.header("Location").strip() if is_redirect else refresh
+        target = literal_url(reference, self.url) if is_redirect or reference else None
+        if target is None or (self._has_refreshed and not is_redirect):
             return False
         self._has_cookies |= self._cookies.take(self.url, fetched.headers, now)
-        is_near = self._has_cookies and origin_of(target) == origin_of(self.url)
+        is_near = is_redirect and self._has_cookies and origin_of(target) == origin_of(self.url)
         request = target, self._cookies.field(target)
         if request in self._asked or not (is_near or self._is_followed(target)):
             return False
         self._asked.add(request)
+        self._has_refreshed |= not is_redirect
         self.url, self.hops = target, self.hops + 1
         return True
 

@@ -101,7 +101,7 @@ class JobWait:
                 self._unknown |= {url} if state == "unknown" else set()
             return
         self.counts[state] += 1
-        if state in ("failed", "refused") or (state in ("redirect", "fetched") and answer.get("reason")):
+        if state in ("failed", "refused") or (state in ("redirect", "fetched", "gone") and answer.get("reason")):
             self.reasons[_COUNTS.sub("", str(answer.get("reason")))] += 1
         for found in answer.get("found", ()):
             self._add(found)

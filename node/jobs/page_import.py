@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from crawl import (
+    UNWANTED_REASONS,
     CrawlConfig,
     Page,
     PageUnreadable,
@@ -163,7 +164,7 @@ class PageImport:
         return draft, reason
 
 
-UNWANTED = frozenset(("noindex", "unavailable_after", *(f"status {status}" for status in GONE)))
+UNWANTED = frozenset((*UNWANTED_REASONS, *(f"status {status}" for status in GONE)))
 
 
 def _version(draft: Draft) -> Version:

@@ -30,6 +30,8 @@ def at(text: str) -> float:
         ("<h2>menu</h2>text", ""),
         ("<title>one</title><title>two</title>", "one"),
         ("<title>page</title><meta property=og:title content=og><h1>head</h1>", "page"),
+        ("<title>Site</title><meta property=og:title content=og><meta property=og:site_name content=Site>", "og"),
+        ("<title>Site</title><meta property=og:site_name content=Site><h1>head</h1>", "Site"),
         ("<h1 hidden>hidden</h1><h1>head</h1>", "head"),
     ],
 )

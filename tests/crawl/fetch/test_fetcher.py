@@ -137,7 +137,7 @@ async def test_what_comes_beside_a_page_is_bounded(name: str, fetcher: Fetcher) 
     async with raw(speak) as url, asyncio.timeout(4):
         try:
             fetched = await fetcher.fetch(url, {}, 64 * MIB)
-            assert fetched.body == b"hi"
+            assert fetched.body in (b"hi", b""), "trailers follow a page that is empty"
         except FetchFailed as failed:
             assert failed.reason.startswith(("protocol: ", "body: more than ")), failed.reason
             assert isinstance(failed, BodyUnreadable) or not failed.reason.startswith("body"), "it is not asked soon"

@@ -2,11 +2,10 @@
 
 import pytest
 
-from crawl import CrawlConfig, Fetched, Visit, VisitState
+from crawl import CrawlConfig, Fetched, Visit, VisitState, parse_task_of
 from crawl.errors import BodyUnfit, PageUnreadable
 from crawl.parsing.worker import parse_once
 from crawl.pipeline.fetch_outcome import FollowUp, judge
-from crawl.pipeline.process_stage import parse_task_of
 from crawl.schedule.revisit_policy import RevisitStatistics
 
 NOW = 784_111_777.0  # Sun, 06 Nov 1994 08:49:37 GMT
@@ -95,7 +94,7 @@ def test_what_may_be_what_it_says_is_read(kind: str | None, body: bytes) -> None
         (
             "application/vnd.ms-word.document.macroEnabled.12",
             b"PK\3\4",
-            "media type: application/vnd.ms-word.document.macroenabled.12, with macros",
+            "media type: application/vnd.ms-word.document.macroenabled.12, an office file with macros",
         ),
         (None, b"words alone", "media type: unknown"),
         (None, b"<titles>", "media type: unknown"),

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from crawl import CrawlConfig, CrawlDecision, Fetched, Visit, VisitState
 from crawl.config import DAY_S
+from crawl.content.robots_directives import NOINDEX
 from crawl.frontier.mirror_alias import REASON, AliasEvidence, MirrorAlias
 from crawl.pipeline.fetch_outcome import (
     KEEP_AGAIN_S,
@@ -86,7 +87,7 @@ def test_a_page_that_stays_the_same_is_stored_once_and_learned_about() -> None:
 def test_an_unchanged_page_may_say_that_it_does_not_want_to_be_found_any_more() -> None:
     visit, _ = look(VISIT, OLD, NOW)
     judged = judge(visit, response(304, X_Robots_Tag="noindex"), NOW + DAY_S, CONFIG, CENSUS)
-    assert (judged.follow_up, judged.visit.state, judged.visit.reason) == (FollowUp.GONE, VisitState.GONE, "noindex")
+    assert (judged.follow_up, judged.visit.state, judged.visit.reason) == (FollowUp.GONE, VisitState.GONE, NOINDEX)
 
 
 def test_a_failure_between_does_not_hide_how_long_a_page_was_not_seen() -> None:

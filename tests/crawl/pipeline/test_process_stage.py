@@ -18,11 +18,11 @@ from crawl import (
     open_fetcher,
 )
 from crawl.content.page import ParseResult
-from crawl.content.robots_directives import header_directives
+from crawl.content.robots_directives import NOINDEX, UNAVAILABLE, header_directives
 from crawl.fetch.link_header import links_of
 from crawl.fetch.response import Fetched
-from crawl.pipeline.fetch_outcome import judge
-from crawl.pipeline.process_stage import MAX_KEPT_HEADER_BYTES, last_modified, page_of, parse_task_of
+from crawl.pipeline.fetch_outcome import judge, parse_task_of
+from crawl.pipeline.process_stage import MAX_KEPT_HEADER_BYTES, last_modified, page_of
 from crawl.schedule.revisit_policy import RevisitStatistics
 from dht import system_clock
 from tests.crawl.world import Crawl, Handler, Web, answer, linked, seed, state
@@ -71,7 +71,7 @@ async def test_what_a_page_asks_for_is_done(site: Web, crawl: Crawl) -> None:
     assert crawl.owner.pages[site.url("a.test", "/for-us")].gone
     assert site.url("a.test", "/u") not in {link.url for link in crawl.owner.pages[site.url("a.test")].links}
     assert crawl.owner.pages[site.url("a.test", "/nofollow")].links == ()
-    assert state(crawl, site.url("a.test", "/noindex")) == (VisitState.GONE, "noindex")
+    assert state(crawl, site.url("a.test", "/noindex")) == (VisitState.GONE, NOINDEX)
     assert crawl.owner.pages[site.url("a.test", "/noindex")].gone
     assert crawl.owner.pages[site.url("a.test", "/noindex")].content == b""
     assert crawl.owner.pages[site.url("a.test", "/header")].gone
@@ -235,7 +235,7 @@ async def test_a_page_is_gone_after_the_date_that_it_names(site: Web, config: Cr
         {"/": linked(head=f'<meta name="robots" content="noarchive, {past}">'), "/offer": offer, "/over": offer},
     )
     await crawl.run(seed(here), seed(here + "offer"))
-    assert state(crawl, here) == (VisitState.GONE, "unavailable_after") and crawl.owner.pages[here].gone
+    assert state(crawl, here) == (VisitState.GONE, UNAVAILABLE) and crawl.owner.pages[here].gone
     page, visit = crawl.owner.pages[here + "offer"], crawl.owner.visits[here + "offer"]
     assert (page.gone, page.unavailable_at, visit.unavailable_at) == (False, at, at)
     assert visit.due_at <= at

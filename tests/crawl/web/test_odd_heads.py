@@ -47,6 +47,8 @@ READ = {  # name: what the site sends; the page is read in each
     "a part that is all": ok(TYPE, b"Content-Range: bytes 0-53/54", LENGTH, status=b"206 Partial Content"),
     "no coding": ok(TYPE, b"Content-Encoding: utf-8", LENGTH),
     "gzip that ends early": ok(TYPE, b"Content-Encoding: gzip", body=gzip.compress(PAGE)[:-8]),
+    "gzip with a wrong sum": ok(TYPE, b"Content-Encoding: gzip", body=gzip.compress(PAGE)[:-8] + b"12345678"),
+    "chunks with bare line feeds": ok(TYPE, b"Transfer-Encoding: chunked", body=CHUNKS.replace(b"\r\n", b"\n")),
     "trailers that are none": ok(TYPE, b"Transfer-Encoding: chunked", body=CHUNKS[:-2] + b"no colon\r\n\r\n"),
 }
 LOST = {  # name: what the site sends, and how the page's reason ends

@@ -21,6 +21,11 @@ def rules(*lines: str) -> bytes:
     return ok(b"Content-Type: text/plain", b"Content-Length: %d" % len(body), body=body)
 
 
+def refreshed(to: str, *lines: bytes, body: bytes = b"") -> bytes:
+    meta = f"<meta http-equiv=refresh content='0; url={to}'>".encode()
+    return ok(b"Content-Type: text/html", *lines, body=body + meta)
+
+
 CHAINS = {  # name: (what the site answers by path and cookie, what it was asked for), from /c on; the page is read
     "session id": ({"/c": moved("/c?PHPSESSID=1f"), "/c?PHPSESSID=1f": html(PAGE)}, ["/c", "/c?PHPSESSID=1f"]),
     "session in the path": ({"/c": moved("/c;jsessionid=1"), "/c;jsessionid=1": html(PAGE)}, ["/c", "/c;jsessionid=1"]),
@@ -46,6 +51,20 @@ CHAINS = {  # name: (what the site answers by path and cookie, what it was asked
             "/c?fbclid=2": html(PAGE),
         },
         ["/c", "/c?fbclid=1 t=1", "/c?fbclid=2"],
+    ),
+    "a refresh": ({"/c": refreshed("/c?utm_source=x"), "/c?utm_source=x": html(PAGE)}, ["/c", "/c?utm_source=x"]),
+    "a refresh and a cookie": ({"/c": refreshed("/c", SET), "/c t=1": html(PAGE)}, ["/c", "/c t=1"]),
+    "a refresh to a check": (
+        {"/c": refreshed("/c?PHPSESSID=1", SET), "/c?PHPSESSID=1 t=1": moved("/c"), "/c t=1": html(PAGE)},
+        ["/c", "/c?PHPSESSID=1 t=1", "/c t=1"],
+    ),
+    "a page that refreshes itself": (
+        {"/c": refreshed("/c?gclid=1"), "/c?gclid=1": refreshed("/c?gclid=2", body=PAGE)},
+        ["/c", "/c?gclid=1"],
+    ),
+    "a header's refresh": (
+        {"/c": ok(b"Refresh: 0; url=/c?PHPSESSID=1", body=PAGE), "/c?PHPSESSID=1": html(PAGE)},
+        ["/c", "/c?PHPSESSID=1"],
     ),
     "a secure cookie": (
         {"/c": moved("/c?yclid=1", b"Set-Cookie: s=1; Secure", SET), "/c?yclid=1 t=1": html(PAGE)},

@@ -50,7 +50,7 @@ PAGES = {  # name: the page, where it moves readers at once, and its links
     "in the body": (WORDS + META.format("0;url=/home/"), HOME, []),
     "by the base": ("<base href=/home/>" + META.format("0;url=.") + WORDS, HOME, []),
     "later": (META.format("5;url=/home/") + WORDS, "", [HOME]),
-    "itself": (META.format("0;url=/") + META.format("30") + WORDS, "", []),
+    "itself": (META.format("0;url=/?sid=1") + META.format("30") + WORDS, "http://a.test/?sid=1", []),
     "only a reload": (META.format("300") + WORDS, "", []),
     "the first counts": (META.format("0;url=/home/") + META.format("0;url=/b"), HOME, []),
     "one that is none before": (META.format("soon") + META.format("0;url=/home/"), HOME, []),
@@ -109,14 +109,14 @@ async def test_readers_that_are_moved_at_once_are_redirected(sites: RawSites, cr
     linked = ("r6.test", "r11.test")
     for host, visit in visits.items():
         home = sites.url(f"http://{host}/home/")
-        by = "a Refresh header" if host == "r7.test" else "the page itself"
+        by = "a Refresh header" if host == "r7.test" else "a meta refresh"
         moved = (VisitState.REDIRECT, home, f"moved by {by}")
         assert (visit.state, visit.target, visit.reason) == ((VisitState.FETCHED, "", "") if host in linked else moved)
         assert crawl.owner.pages[home].title == "page"
         assert (visit.url in crawl.owner.pages) == (host in linked)
     visit = visits["r1.test"]
     said = verdict(Facts("", visit, "", False, UrlStatus(), False), visit.visited_at)[1]
-    assert said.startswith(f"moved by the page itself to {sites.url('http://r1.test/home/')} ")
+    assert said.startswith(f"moved by a meta refresh to {sites.url('http://r1.test/home/')} ")
 
 
 HEADERS = {  # name: fields of the head, and the paths that are asked for
