@@ -1,7 +1,8 @@
 """Related queries: phrases of the titles and headings of the pages that a query found.
 
-Pure: pages in, queries out. Nobody is asked. A phrase has two to four words, one of the query's among them. It is all
-that a title says between two stop words or signs, or it stands in two of the pages. A site's name beside a title and the
+Pure: pages in, queries out. Nobody is asked. A phrase has two to four words, one of the query's among them. The
+query's other words stand in it, or where its page begins. It is all that a title or heading says, or two
+pages say it. Then come the query's words with a heading of a page that is about them. Names of sites beside a title and
 numbers of chapters are left out. In scripts without spaces, a phrase is all that stands between two signs.
 """
 
@@ -9,15 +10,17 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
+from enum import IntEnum
 from functools import lru_cache
-from itertools import combinations, groupby
+from itertools import chain, combinations, groupby
 from urllib.parse import urlsplit
 
 from dht import language_code
 from index.change_feed import Text
 from index.query.parser import Query
+from index.query.question import question_in
 from index.results.first_letters import plain
-from index.results.snippet import terms_of
+from index.results.snippet import shown_text, terms_of
 from index.text.analyzer import terms
 from index.text.scripts import UNSPACED
 from index.text.stem_classes import class_of
@@ -25,59 +28,80 @@ from index.text.stop_words import languages_of
 
 MOST = 8
 LOOKED_PAGES, LOOKED_HEADINGS, LOOKED_CHARS = 10, 24, 120  # headings of each page, characters of each line
+LOOKED_BODY = 4_000  # characters
 MIN_WORDS, MAX_WORDS = 2, 4
 MAX_WORD = 24  # characters
 MIN_RUN, MAX_RUN = 3, 16  # of a phrase without spaces
 PREFIX = 3  # letters of a query's words that are looked for first
+MOST_BESIDE = 3  # words of a query that a heading follows
+ENDING_WORDS = (2, 3)  # of such a heading
+MOST_PAGES = 2  # with such a heading; what more have is furniture, as "further reading"
+MAX_NAMED = 400  # characters of a title and an address
 ALIKE = 0.7  # of the words of two phrases
 _SITE_BORDER = re.compile(r"\s+[—–|·»-]+\s+")
-_BORDER = re.compile(r"\s+[-—–|·»«]+\s+|[:;,!?()\[\]{}<>\"“”„«»¶|/\\=。，：；？！、（）「」《》]+\s*|\.\s+|…")
+_BORDER = re.compile(r"\s+[-—–|·»«]+\s+|[:;,!?()\[\]{}<>\"“”„«»¶|\\=。，：；？！、（）「」《》]+\s*|\.\s+|…")
 _NUMBER = re.compile(
     r"\s*(?:(?:chapter|section|part|appendix|kapitel|chapitre|第|附录)\s*)?(?:\d+(?:\.\d+)*|[A-Z])[.:章节節\s]+",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W\d_][\w'’.+#-]*")
+_WORD = re.compile(r"(?!(?:qu|\w)['’])[^\W\d_][\w'’.+#/-]*")  # begins with no elided article
 
 
 _RUN = re.compile(f"[{UNSPACED}]")
 
-_Found = tuple[str, frozenset[str], bool]
+_FURNITURE = frozenset(
+    ("previous topic", "next topic", "page contents", "table of contents", "quick search", "detailed description")
+)
+_LETTERS = re.compile(r"[^\W_]+")
+_SIGNS = " ¶#\uf0c1"  # of links to headings
+
+
+class _Kind(IntEnum):
+    """Where a phrase stands; the smallest is best."""
+
+    TITLE = 0
+    HEADING = 1
+    PART = 2  # of either
+    BESIDE = 3  # a heading without a term of the query, on a page that is about it
+
+
+_Found = tuple[str, _Kind, frozenset[str]]
 
 
 @dataclass(slots=True)
 class _Phrase:
-    """A phrase that may be shown: how it is written, and where it stands."""
+    """A phrase that may be shown: how it is written, the first place of its kind, and the pages that say it."""
 
     text: str
+    kind: _Kind
     stems: frozenset[str]
-    first: int  # page
     pages: set[int] = field(default_factory=set)
-    is_said: bool = False  # by a title, as it is
 
 
 def related_queries(query: Query, pages: Sequence[Text]) -> list[str]:
     """Return up to MOST queries that ask for more of what these pages are about; the best first."""
     pages = pages[:LOOKED_PAGES]
-    titles = _titles(pages)
-    spoken = _spoken(query, pages)
-    found: dict[frozenset[str], _Phrase] = {}
+    titles, missing = _titles(pages), [_missing(query, page) for page in pages]
+    spoken, found = _spoken(query, pages, missing), dict[frozenset[str], _Phrase]()
     for number, page in enumerate(pages):
-        if language_code(page.language) not in ("", spoken):
-            continue
-        wanted = terms_of(query.leaves, class_of(page.language))
-        finder = _Finder(wanted, class_of(page.language), spoken)
-        for line in (*titles[number], *page.headings[:LOOKED_HEADINGS]):
-            for text, stems, is_whole in finder.phrases(line[:LOOKED_CHARS]):
-                phrase = found.setdefault(stems, _Phrase(text, stems, number))
+        if language_code(page.language) in ("", spoken):
+            finder = _finder(query, page, missing[number], spoken)
+            for text, kind, stems in chain(
+                *(finder.phrases(line, _Kind.TITLE) for line in titles[number]),
+                *(finder.phrases(line, _Kind.HEADING) for line in _headings(page)),
+            ):
+                phrase = found.setdefault(stems, _Phrase(text, kind, stems))
+                phrase.kind = min(phrase.kind, kind)
                 phrase.pages.add(number)
-                phrase.is_said |= is_whole and line in titles[number]
     return _best(found.values())
 
 
-def _spoken(query: Query, pages: Sequence[Text]) -> str:
-    """Return the language of a query, else the one of most of its pages, of equally many the first."""
-    counts = Counter(language_code(page.language) for page in pages if page.language)
-    return language_code(query.language) or next((code for code, _ in counts.most_common(1)), "")
+def _spoken(query: Query, pages: Sequence[Text], missing: Sequence[list[frozenset[str]]]) -> str:
+    """Return the language of a query, else that of the first pages with most of its words in title and address."""
+    counts = Counter[str]()
+    for number, page in enumerate(pages):
+        counts[language_code(page.language)] += (1 + len(query.leaves) - len(missing[number])) / (2 + number)
+    return language_code(query.language) or max(filter(None, counts), key=counts.__getitem__, default="")
 
 
 def _titles(pages: Sequence[Text]) -> list[list[str]]:
@@ -88,45 +112,94 @@ def _titles(pages: Sequence[Text]) -> list[list[str]]:
     return [cut[:1] if hosts[host] == 1 else [each for each in cut if shared[host, each] == 1] for host, cut in parts]
 
 
+def _headings(page: Text) -> tuple[str, ...]:
+    """Return the headings of a page that lets its text be shown."""
+    return page.headings[:LOOKED_HEADINGS] if page.max_snippet else ()
+
+
+def _finder(query: Query, page: Text, missing: list[frozenset[str]], spoken: str) -> "_Finder":
+    stem_class, beside = class_of(page.language), "" if missing else _beside(query)
+    if missing:
+        low = plain(page.body[:LOOKED_BODY])
+        missing = [each for each in missing if not any(term[: max(PREFIX, len(term) - PREFIX)] in low for term in each)]
+    return _Finder(terms_of(query.leaves, stem_class), missing, stem_class, spoken, beside)
+
+
+def _missing(query: Query, page: Text) -> list[frozenset[str]]:
+    """Return the terms of each word of a query that neither title nor address of a page has."""
+    stem_class = class_of(page.language)
+    found = _LETTERS.findall(f"{page.title} {page.url}"[:MAX_NAMED])
+    named = {stem for word in found for stem in _stems(word, stem_class)}
+    return [each for each in (terms_of((leaf,), stem_class) for leaf in query.leaves) if named.isdisjoint(each)]
+
+
+def _beside(query: Query) -> str:
+    """Return the words beside which a heading makes a query, "" where there are too many or too odd ones."""
+    asked = question_in(query.text)
+    said = (asked.term if asked else query.text).split()
+    return " ".join(said) if len(said) <= MOST_BESIDE and all(map(_WORD.fullmatch, said)) else ""
+
+
 @dataclass(frozen=True, slots=True)
 class _Finder:
-    """Finds the phrases of a page's lines that hold a wanted term."""
+    """Finds the phrases of a page's lines.
+
+    `wanted`: the terms of the query.
+    `missing`: those of each of its words that the page does not begin with, so that a phrase must hold one of them.
+    `beside`: begins queries that end with a heading without any of the terms.
+    """
 
     wanted: frozenset[str]
+    missing: list[frozenset[str]]
     stem_class: int
     language: str
+    beside: str
 
-    def phrases(self, line: str) -> Iterator[_Found]:
-        """Yield phrases as they are shown, their terms, and whether each is all between two borders."""
+    def phrases(self, line: str, kind: _Kind) -> Iterator[_Found]:
+        """Yield phrases as they are shown, their kinds and terms."""
+        line = shown_text(line[:LOOKED_CHARS]).strip(_SIGNS)
+        line = line[found.end() :] if (found := _NUMBER.match(line)) else line
         low = plain(line)
-        if not any(term[:PREFIX] in low for term in self.wanted):
-            return
-        for piece in _BORDER.split(line[found.end() :] if (found := _NUMBER.match(line)) else line):
-            if _RUN.search(piece):
-                text = piece.strip()
-                yield from self._shown(text, MIN_RUN <= len(text) <= MAX_RUN, True)
-            else:
-                yield from self._of_words(piece.split())
+        if any(term[:PREFIX] in low for term in self.wanted):
+            for piece in _BORDER.split(line):
+                if _RUN.search(piece):
+                    fits = MIN_RUN <= len(piece) <= MAX_RUN
+                    yield from self._shown(piece.strip(), kind) if fits else ()
+                else:
+                    yield from self._of_words(piece.split(), kind)
+        elif self.beside and kind is _Kind.HEADING:
+            yield from self._ending(line)
 
-    def _of_words(self, said: Sequence[str]) -> Iterator[_Found]:
+    def _of_words(self, said: Sequence[str], kind: _Kind) -> Iterator[_Found]:
         """Yield the whole piece, and what stands between its stop words and odd signs."""
-        kinds = [_is_subject(word, self.language) for word in said]
-        if all(map(_WORD.fullmatch, said)):
-            yield from self._shown(" ".join(said), MIN_WORDS <= len(said) <= MAX_WORDS, True)
-        for is_subject, places in groupby(range(len(said)), kinds.__getitem__):
+        if MIN_WORDS <= len(said) <= MAX_WORDS and all(map(_WORD.fullmatch, said)):
+            yield from self._shown(" ".join(said), kind)
+        for is_subject, places in groupby(range(len(said)), lambda place: _is_subject(said[place], self.language)):
             within = list(places) if is_subject else []
             for start, end in combinations([*within, within[-1] + 1] if within else (), 2):
-                is_whole = end - start == len(within)
-                yield from self._shown(" ".join(said[start:end]), MIN_WORDS <= end - start <= MAX_WORDS, is_whole)
+                if MIN_WORDS <= end - start <= MAX_WORDS:
+                    is_said = kind is _Kind.TITLE and end - start == len(within) > MIN_WORDS
+                    yield from self._shown(" ".join(said[start:end]), kind if is_said else _Kind.PART)
 
-    def _shown(self, text: str, fits: bool, is_whole: bool) -> Iterator[_Found]:
-        """Yield a phrase if it says one of the wanted terms and something new."""
-        if not fits:
-            return
-        stems = frozenset(stem for word in text.split() for stem in _stems(word, self.stem_class))
-        new = stems - self.wanted
-        if len(new) < len(stems) and any(_is_subject(stem, self.language) for stem in new):
-            yield text, stems, is_whole
+    def _shown(self, text: str, kind: _Kind) -> Iterator[_Found]:
+        """Yield a phrase if it says what is wanted and something new."""
+        stems = self._stems_of(text)
+        is_new = any(_is_subject(stem, self.language) for stem in stems - self.wanted)
+        if is_new and not stems.isdisjoint(self.wanted) and not any(map(stems.isdisjoint, self.missing)):
+            yield text, kind, stems
+
+    def _ending(self, line: str) -> Iterator[_Found]:
+        said = line.split()
+        if (
+            len(said) in ENDING_WORDS
+            and line.lower() not in _FURNITURE
+            and all(_is_subject(word, self.language) for word in said)
+        ):
+            text = f"{self.beside} {' '.join(said)}"
+            yield text, _Kind.BESIDE, self._stems_of(text)
+
+    def _stems_of(self, text: str) -> frozenset[str]:
+        return frozenset(stem for word in text.split() for stem in _stems(word, self.stem_class))
 
 
 @lru_cache(1 << 12)  # pages of a query repeat their words
@@ -142,13 +215,22 @@ def _is_subject(word: str, language: str) -> bool:
 
 def _best(found: Iterable[_Phrase]) -> list[str]:
     """Return the best phrases, none of them nearly another."""
-    fit = [each for each in found if each.is_said or len(each.pages) > 1]
-    fit.sort(key=lambda each: (-len(each.pages), -len(each.stems), each.first, each.text))
+    fit = sorted(
+        filter(_is_fit, found),
+        key=lambda each: (each.kind is _Kind.BESIDE, -len(each.pages), each.kind, min(each.pages)),
+    )
     chosen: list[_Phrase] = []
     for phrase in fit:
         if len(chosen) < MOST and not any(_are_alike(phrase.stems, other.stems) for other in chosen):
             chosen.append(phrase)
     return [_as_typed(each.text) for each in chosen]
+
+
+def _is_fit(phrase: _Phrase) -> bool:
+    """Tell whether a phrase is a page's subject; headings that many pages have are furniture."""
+    if phrase.kind is _Kind.BESIDE:
+        return len(phrase.pages) <= MOST_PAGES
+    return phrase.kind is not _Kind.PART or len(phrase.pages) > 1
 
 
 def _are_alike(one: Set[str], other: Set[str]) -> bool:
@@ -157,4 +239,6 @@ def _are_alike(one: Set[str], other: Set[str]) -> bool:
 
 def _as_typed(text: str) -> str:
     """Return a phrase as people type it: in small letters, but for names as "SQL"."""
-    return " ".join(word.lower() if word[1:].islower() else word for word in text.split())
+    said = text.split()
+    is_loud = len(said) > 1 and text.isupper()
+    return " ".join(word.lower() if is_loud or word[1:].islower() else word for word in said)
