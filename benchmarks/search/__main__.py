@@ -8,6 +8,7 @@ from pathlib import Path
 from benchmarks.figures import Row, parser_for, show
 from benchmarks.search import (
     analysing,
+    definitions,
     joined_words,
     known_items,
     misspellings,
@@ -30,6 +31,7 @@ PARTS = {
     "forms": word_forms,
     "spelling": misspellings,
     "copies": near_duplicates,
+    "definitions": definitions,
     "analysing": analysing,
 }
 PACKAGES = ("tantivy", "bm25s", "whoosh-reloaded", "PyStemmer", "opencc", "numpy")

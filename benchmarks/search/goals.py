@@ -21,3 +21,5 @@ FORMS_MET_LANGUAGE = 0.75  # of each language
 IRREGULAR_MET = 0.80  # of irregular English pairs
 FOLDED_RIGHT = 0.95  # of near-duplicate pages
 FOLDED_WRONGLY = 0.01
+DEFINED_SHOWN = round(40 / 60, 3)  # of questions that a page answers
+DEFINED_WRONGLY = round(1 / 60, 3)

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from index.change_feed import Text
-from index.query.question import question_in, without_article
+from index.query.question import Question, question_in, without_article
 from index.results.snippet import shown_text
 from index.text.analyzer import terms, words
 from index.text.stem_classes import class_of
@@ -122,13 +122,25 @@ def define(typed: str, pages: Sequence[Text]) -> Definition | None:
     asked = question_in(typed)
     if asked is None or stop_words(words(asked.term), asked.language).issuperset(words(asked.term)):
         return None
-    wanted = terms(asked.term, stem_class=class_of(asked.language))
-    for page in pages[:LOOKED_PAGES] if wanted else ():
+    for page in pages[:LOOKED_PAGES]:
+        wanted = _wanted(asked, page)
         for sentence in _sentences(shown_text(page.body[:LOOKED_CHARS])):
             is_shown = page.max_snippet < 0 or len(sentence) <= page.max_snippet
             if is_shown and _defines(sentence, asked.language, wanted):
                 return Definition(asked.term, sentence, page.url, page.title)
     return None
+
+
+def _wanted(asked: Question, page: Text) -> list[list[str]]:
+    """Return the terms that a definition's subject may have. "List in Python" is also "list" on a page of Python."""
+    stem_class = class_of(asked.language)
+    term, _, place = asked.term.partition(" in ")
+    wanted = [terms(asked.term, stem_class=stem_class)]
+    if place and set(terms(place, stem_class=stem_class)) <= set(
+        terms(f"{page.title} {page.url}", stem_class=stem_class)
+    ):
+        wanted.append(terms(without_article(term, asked.language), stem_class=stem_class))
+    return wanted
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -139,7 +151,7 @@ def _sentences(text: str) -> Iterator[str]:
             yield sentence
 
 
-def _defines(sentence: str, language: str, wanted: list[str]) -> bool:
+def _defines(sentence: str, language: str, wanted: list[list[str]]) -> bool:
     forms, stem_class = LANGUAGES[language], class_of(language)
     if forms.is_spaced and len(sentence) < MIN_CHARS:
         return False
@@ -150,7 +162,7 @@ def _defines(sentence: str, language: str, wanted: list[str]) -> bool:
     names = [said[1], said[1].partition(",")[0]]
     if aside is not None and aside.start() <= said.end(1):
         names += map(_FOR.sub, ("",) * 9, _PARTS.split(aside[1])[:9])
-    return any(terms(name, stem_class=stem_class) == wanted for each in names for name in _names(each, language))
+    return any(terms(name, stem_class=stem_class) in wanted for each in names for name in _names(each, language))
 
 
 def _names(subject: str, language: str) -> tuple[str, str]:
