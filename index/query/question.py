@@ -1,7 +1,7 @@
 """Questions for what something is, like "what is X", "define X" or "X 是什么", in ten languages.
 
-Pure: text in, values out. The words around X look for nothing: the parser leaves them out like stop words, and
-`results/definition.py` looks for a sentence that answers.
+Pure: text in, values out. The parser leaves the words around X out like stop words. `results/definition.py` looks for a
+sentence that answers.
 """
 
 import re
@@ -62,9 +62,14 @@ def question_in(typed: str) -> Question | None:
 
 
 def words_around(typed: str) -> frozenset[str]:
-    """Return the words of such a question that look for nothing; none of other queries."""
+    """Return the words of an English question that look for nothing; none of other queries.
+
+    Words of other languages are looked for: few pages but those of the language hold them, and one of these must answer.
+    """
     asked = question_in(typed)
-    return frozenset(words(typed)).difference(words(asked.term)) if asked else frozenset()
+    if asked is None or asked.language != "en":
+        return frozenset()
+    return frozenset(words(typed)).difference(words(asked.term))
 
 
 def without_article(text: str, language: str) -> str:

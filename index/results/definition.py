@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import shorten
 from typing import NamedTuple
 
 from index.change_feed import Text
@@ -20,7 +21,7 @@ from index.text.stop_words import stop_words
 
 LOOKED_PAGES = 10  # of those that are shown
 LOOKED_CHARS = 2_000  # of a page's text: a page that is about X says early what X is
-MIN_CHARS, MAX_CHARS = 30, 300  # of a sentence
+MIN_CHARS, MAX_CHARS, SHOWN_CHARS = 30, 600, 300  # of a sentence; the end of a long one is not shown
 MIN_UNSPACED = 12  # of one in Chinese or Japanese
 MAX_SUBJECT_CHARS = 120
 _SENTENCE = re.compile(
@@ -33,7 +34,9 @@ _ASIDE = re.compile(r"\s?[(（]([^)）]{1,80})[)）]")
 _PARTS = re.compile("[,:;，：；]")  # of a parenthesis
 _FOR = re.compile(r"\s*(?:(?:short |an acronym )?for|or|also known as|aka|kurz|für|oder|ou|o) ")
 _QUOTES = " \"'“”„«»「」‘’*`"
-_KINDS = re.compile(r"(?i)(?<=\S) (?:command|utility|program|executable|tool|project|language|protocol|algorithm)\Z")
+_KINDS = re.compile(
+    r"(?<=\S)(?: [a-z]+){0,2} (?:command|utility|program|executable|tool|project|language|protocol|algorithm|system)\Z"
+)
 
 
 class Definition(NamedTuple):
@@ -125,22 +128,24 @@ def define(typed: str, pages: Sequence[Text]) -> Definition | None:
     for page in pages[:LOOKED_PAGES]:
         wanted = _wanted(asked, page)
         for sentence in _sentences(shown_text(page.body[:LOOKED_CHARS])):
-            is_shown = page.max_snippet < 0 or len(sentence) <= page.max_snippet
-            if is_shown and _defines(sentence, asked.language, wanted):
-                return Definition(asked.term, sentence, page.url, page.title)
+            if _defines(sentence, asked.language, wanted):
+                text = shorten(sentence, SHOWN_CHARS, placeholder=" …")
+                if page.max_snippet < 0 or len(text) <= page.max_snippet:
+                    return Definition(asked.term, text, page.url, page.title)
     return None
 
 
 def _wanted(asked: Question, page: Text) -> list[list[str]]:
-    """Return the terms that a definition's subject may have. "List in Python" is also "list" on a page of Python."""
+    """Return the terms that a definition's subject may have. On a page of Python, "list in Python" and "Python list"
+    are also "list"."""
     stem_class = class_of(asked.language)
+    wanted = terms(asked.term, stem_class=stem_class)
+    named = frozenset(terms(f"{page.title} {page.url}", stem_class=stem_class))
+    shorter = [wanted[start:] for start in range(1, len(wanted)) if named.issuperset(wanted[:start])]
     term, _, place = asked.term.partition(" in ")
-    wanted = [terms(asked.term, stem_class=stem_class)]
-    if place and set(terms(place, stem_class=stem_class)) <= set(
-        terms(f"{page.title} {page.url}", stem_class=stem_class)
-    ):
-        wanted.append(terms(without_article(term, asked.language), stem_class=stem_class))
-    return wanted
+    if place and named.issuperset(terms(place, stem_class=stem_class)):
+        shorter.append(terms(term, stem_class=stem_class))
+    return [wanted, *shorter]
 
 
 def _sentences(text: str) -> Iterator[str]:
