@@ -64,7 +64,7 @@ def question_in(typed: str) -> Question | None:
 def words_around(typed: str) -> frozenset[str]:
     """Return the words of an English question that look for nothing; none of other queries.
 
-    Words of other languages are looked for: few pages but those of the language hold them, and one of these must answer.
+    Words of other languages are looked for: few pages but those of the language hold them, and one of these answers.
     """
     asked = question_in(typed)
     if asked is None or asked.language != "en":

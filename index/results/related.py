@@ -7,7 +7,7 @@ numbers of chapters are left out. In scripts without spaces, a phrase is all tha
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -50,7 +50,18 @@ _WORD = re.compile(r"(?!(?:qu|\w)['’])[^\W\d_][\w'’.+#/-]*")  # begins with 
 _RUN = re.compile(f"[{UNSPACED}]")
 
 _FURNITURE = frozenset(
-    ("previous topic", "next topic", "page contents", "table of contents", "quick search", "detailed description")
+    (
+        "see also",
+        "further reading",
+        "read more",
+        "learn more",
+        "previous topic",
+        "next topic",
+        "page contents",
+        "table of contents",
+        "quick search",
+        "detailed description",
+    )
 )
 _LETTERS = re.compile(r"[^\W_]+")
 _SIGNS = " ¶#\uf0c1"  # of links to headings
@@ -98,7 +109,7 @@ def related_queries(query: Query, pages: Sequence[Text]) -> list[str]:
 
 def _spoken(query: Query, pages: Sequence[Text], missing: Sequence[list[frozenset[str]]]) -> str:
     """Return the language of a query, else that of the first pages with most of its words in title and address."""
-    counts = Counter[str]()
+    counts = defaultdict[str, float](float)
     for number, page in enumerate(pages):
         counts[language_code(page.language)] += (1 + len(query.leaves) - len(missing[number])) / (2 + number)
     return language_code(query.language) or max(filter(None, counts), key=counts.__getitem__, default="")
