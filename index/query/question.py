@@ -42,14 +42,14 @@ _ARTICLES = {
 }
 
 
-class Question(NamedTuple):
+class TermQuestion(NamedTuple):
     """A question for what a term is, and the language in which it is asked."""
 
     term: str
     language: str
 
 
-def question_in(typed: str) -> Question | None:
+def question_in(typed: str) -> TermQuestion | None:
     """Return which term a query asks the meaning of, None where it asks something else."""
     text = " ".join(typed.split()).strip(_ENDS)
     if len(text) > 2 * MAX_TERM_CHARS:
@@ -57,7 +57,7 @@ def question_in(typed: str) -> Question | None:
     for language in _ASKS:
         if found := _whole(language).fullmatch(text):
             term = without_article(next(filter(None, found.groups())).strip(_ENDS), language)
-            return Question(term, language) if term else None
+            return TermQuestion(term, language) if term else None
     return None
 
 

@@ -13,7 +13,7 @@ from textwrap import shorten
 from typing import NamedTuple
 
 from index.change_feed import Text
-from index.query.question import Question, question_in, without_article
+from index.query.question import TermQuestion, question_in, without_article
 from index.results.snippet import shown_text
 from index.text.analyzer import terms, words
 from index.text.stem_classes import class_of
@@ -135,7 +135,7 @@ def define(typed: str, pages: Sequence[Text]) -> Definition | None:
     return None
 
 
-def _wanted(asked: Question, page: Text) -> list[list[str]]:
+def _wanted(asked: TermQuestion, page: Text) -> list[list[str]]:
     """Return the terms that a definition's subject may have. On a page of Python, "list in Python" and "Python list"
     are also "list"."""
     stem_class = class_of(asked.language)

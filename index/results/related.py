@@ -67,7 +67,7 @@ _LETTERS = re.compile(r"[^\W_]+")
 _SIGNS = " ¶#\uf0c1"  # of links to headings
 
 
-class _Kind(IntEnum):
+class _PhraseKind(IntEnum):
     """Where a phrase stands; the smallest is best."""
 
     TITLE = 0
@@ -76,7 +76,7 @@ class _Kind(IntEnum):
     BESIDE = 3  # a heading without a term of the query, on a page that is about it
 
 
-_Found = tuple[str, _Kind, frozenset[str]]
+_Found = tuple[str, _PhraseKind, frozenset[str]]
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ class _Phrase:
     """A phrase that may be shown: how it is written, the first place of its kind, and the pages that say it."""
 
     text: str
-    kind: _Kind
+    kind: _PhraseKind
     stems: frozenset[str]
     pages: set[int] = field(default_factory=set)
 
@@ -98,8 +98,8 @@ def related_queries(query: Query, pages: Sequence[Text]) -> list[str]:
         if language_code(page.language) in ("", spoken):
             finder = _finder(query, page, missing[number], spoken)
             for text, kind, stems in chain(
-                *(finder.phrases(line, _Kind.TITLE) for line in titles[number]),
-                *(finder.phrases(line, _Kind.HEADING) for line in _headings(page)),
+                *(finder.phrases(line, _PhraseKind.TITLE) for line in titles[number]),
+                *(finder.phrases(line, _PhraseKind.HEADING) for line in _headings(page)),
             ):
                 phrase = found.setdefault(stems, _Phrase(text, kind, stems))
                 phrase.kind = min(phrase.kind, kind)
@@ -128,12 +128,12 @@ def _headings(page: Text) -> tuple[str, ...]:
     return page.headings[:LOOKED_HEADINGS] if page.max_snippet else ()
 
 
-def _finder(query: Query, page: Text, missing: list[frozenset[str]], spoken: str) -> "_Finder":
+def _finder(query: Query, page: Text, missing: list[frozenset[str]], spoken: str) -> "_PhraseFinder":
     stem_class, beside = class_of(page.language), "" if missing else _beside(query)
     if missing:
         low = plain(page.body[:LOOKED_BODY])
         missing = [each for each in missing if not any(term[: max(PREFIX, len(term) - PREFIX)] in low for term in each)]
-    return _Finder(terms_of(query.leaves, stem_class), missing, stem_class, spoken, beside)
+    return _PhraseFinder(terms_of(query.leaves, stem_class), missing, stem_class, spoken, beside)
 
 
 def _missing(query: Query, page: Text) -> list[frozenset[str]]:
@@ -152,7 +152,7 @@ def _beside(query: Query) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Finder:
+class _PhraseFinder:
     """Finds the phrases of a page's lines.
 
     `wanted`: the terms of the query.
@@ -166,7 +166,7 @@ class _Finder:
     language: str
     beside: str
 
-    def phrases(self, line: str, kind: _Kind) -> Iterator[_Found]:
+    def phrases(self, line: str, kind: _PhraseKind) -> Iterator[_Found]:
         """Yield phrases as they are shown, their kinds and terms."""
         line = shown_text(line[:LOOKED_CHARS]).strip(_SIGNS)
         line = line[found.end() :] if (found := _NUMBER.match(line)) else line
@@ -178,10 +178,10 @@ class _Finder:
                     yield from self._shown(piece.strip(), kind) if fits else ()
                 else:
                     yield from self._of_words(piece.split(), kind)
-        elif self.beside and kind is _Kind.HEADING:
+        elif self.beside and kind is _PhraseKind.HEADING:
             yield from self._ending(line)
 
-    def _of_words(self, said: Sequence[str], kind: _Kind) -> Iterator[_Found]:
+    def _of_words(self, said: Sequence[str], kind: _PhraseKind) -> Iterator[_Found]:
         """Yield the whole piece, and what stands between its stop words and odd signs."""
         if MIN_WORDS <= len(said) <= MAX_WORDS and all(map(_WORD.fullmatch, said)):
             yield from self._shown(" ".join(said), kind)
@@ -189,10 +189,10 @@ class _Finder:
             within = list(places) if is_subject else []
             for start, end in combinations([*within, within[-1] + 1] if within else (), 2):
                 if MIN_WORDS <= end - start <= MAX_WORDS:
-                    is_said = kind is _Kind.TITLE and end - start == len(within) > MIN_WORDS
-                    yield from self._shown(" ".join(said[start:end]), kind if is_said else _Kind.PART)
+                    is_said = kind is _PhraseKind.TITLE and end - start == len(within) > MIN_WORDS
+                    yield from self._shown(" ".join(said[start:end]), kind if is_said else _PhraseKind.PART)
 
-    def _shown(self, text: str, kind: _Kind) -> Iterator[_Found]:
+    def _shown(self, text: str, kind: _PhraseKind) -> Iterator[_Found]:
         """Yield a phrase if it says what is wanted and something new."""
         stems = self._stems_of(text)
         is_new = any(_is_subject(stem, self.language) for stem in stems - self.wanted)
@@ -207,7 +207,7 @@ class _Finder:
             and all(_is_subject(word, self.language) for word in said)
         ):
             text = f"{self.beside} {' '.join(said)}"
-            yield text, _Kind.BESIDE, self._stems_of(text)
+            yield text, _PhraseKind.BESIDE, self._stems_of(text)
 
     def _stems_of(self, text: str) -> frozenset[str]:
         return frozenset(stem for word in text.split() for stem in _stems(word, self.stem_class))
@@ -228,7 +228,7 @@ def _best(found: Iterable[_Phrase]) -> list[str]:
     """Return the best phrases, none of them nearly another."""
     fit = sorted(
         filter(_is_fit, found),
-        key=lambda each: (each.kind is _Kind.BESIDE, -len(each.pages), each.kind, min(each.pages)),
+        key=lambda each: (each.kind is _PhraseKind.BESIDE, -len(each.pages), each.kind, min(each.pages)),
     )
     chosen: list[_Phrase] = []
     for phrase in fit:
@@ -239,9 +239,9 @@ def _best(found: Iterable[_Phrase]) -> list[str]:
 
 def _is_fit(phrase: _Phrase) -> bool:
     """Tell whether a phrase is a page's subject; headings that many pages have are furniture."""
-    if phrase.kind is _Kind.BESIDE:
+    if phrase.kind is _PhraseKind.BESIDE:
         return len(phrase.pages) <= MOST_PAGES
-    return phrase.kind is not _Kind.PART or len(phrase.pages) > 1
+    return phrase.kind is not _PhraseKind.PART or len(phrase.pages) > 1
 
 
 def _are_alike(one: Set[str], other: Set[str]) -> bool:
