@@ -1,9 +1,9 @@
 """Related queries: phrases of the titles and headings of the pages that a query found.
 
-Pure: pages in, queries out. Nobody is asked. A phrase has two to four words, one of the query's among them. The
-query's other words stand in it, or where its page begins. It is all that a title or heading says, or two
-pages say it. Then come the query's words with a heading of a page that is about them. Names of sites beside a title and
-numbers of chapters are left out. In scripts without spaces, a phrase is all that stands between two signs.
+Pure: pages in, queries out. Nobody is asked. A phrase has two to four words, one of the query's among them. The query's
+other words stand in it, or where its page begins. It is all that a title or heading says, or part of two titles. Then
+come the query's words with a heading of a page that is about them. Names of sites beside a title and numbers of chapters
+are left out. In scripts without spaces, a phrase is all that stands between two signs.
 """
 
 import re
@@ -27,8 +27,8 @@ from index.text.stem_classes import class_of
 from index.text.stop_words import languages_of
 
 MOST = 8
-LOOKED_PAGES, LOOKED_HEADINGS, LOOKED_CHARS = 10, 24, 120  # headings of each page, characters of each line
-LOOKED_BODY = 4_000  # characters
+LOOKED_PAGES, LOOKED_HEADINGS, LOOKED_CHARS = 10, 16, 120  # headings of each page, characters of each line
+LOOKED_BODY = 2_000  # characters
 MIN_WORDS, MAX_WORDS = 2, 4
 MAX_WORD = 24  # characters
 MIN_RUN, MAX_RUN = 3, 16  # of a phrase without spaces
@@ -133,7 +133,8 @@ def _finder(query: Query, page: Text, missing: list[frozenset[str]], spoken: str
     if missing:
         low = plain(page.body[:LOOKED_BODY])
         missing = [each for each in missing if not any(term[: max(PREFIX, len(term) - PREFIX)] in low for term in each)]
-    return _PhraseFinder(terms_of(query.leaves, stem_class), missing, stem_class, spoken, beside)
+    wanted = terms_of(query.leaves, stem_class)
+    return _PhraseFinder(wanted, frozenset(term[:PREFIX] for term in wanted), missing, stem_class, spoken, beside)
 
 
 def _missing(query: Query, page: Text) -> list[frozenset[str]]:
@@ -155,12 +156,13 @@ def _beside(query: Query) -> str:
 class _PhraseFinder:
     """Finds the phrases of a page's lines.
 
-    `wanted`: the terms of the query.
+    `wanted`: the terms of the query, `beginnings`: how they begin.
     `missing`: those of each of its words that the page does not begin with, so that a phrase must hold one of them.
     `beside`: begins queries that end with a heading without any of the terms.
     """
 
     wanted: frozenset[str]
+    beginnings: frozenset[str]
     missing: list[frozenset[str]]
     stem_class: int
     language: str
@@ -168,49 +170,52 @@ class _PhraseFinder:
 
     def phrases(self, line: str, kind: _PhraseKind) -> Iterator[_Found]:
         """Yield phrases as they are shown, their kinds and terms."""
+        low = plain(line[:LOOKED_CHARS])
+        is_asked = any(map(low.__contains__, self.beginnings))
+        if not is_asked and (kind is _PhraseKind.TITLE or not self.beside):
+            return
         line = shown_text(line[:LOOKED_CHARS]).strip(_SIGNS)
         line = line[found.end() :] if (found := _NUMBER.match(line)) else line
-        low = plain(line)
-        if any(term[:PREFIX] in low for term in self.wanted):
+        if is_asked:
             for piece in _BORDER.split(line):
                 if _RUN.search(piece):
                     fits = MIN_RUN <= len(piece) <= MAX_RUN
-                    yield from self._shown(piece.strip(), kind) if fits else ()
+                    yield from self._shown([piece.strip()], kind) if fits else ()
                 else:
                     yield from self._of_words(piece.split(), kind)
-        elif self.beside and kind is _PhraseKind.HEADING:
+        else:
             yield from self._ending(line)
 
     def _of_words(self, said: Sequence[str], kind: _PhraseKind) -> Iterator[_Found]:
-        """Yield the whole piece, and what stands between its stop words and odd signs."""
+        """Yield the whole piece, and of a title also what stands between its stop words and odd signs."""
         if MIN_WORDS <= len(said) <= MAX_WORDS and all(map(_WORD.fullmatch, said)):
-            yield from self._shown(" ".join(said), kind)
-        for is_subject, places in groupby(range(len(said)), lambda place: _is_subject(said[place], self.language)):
-            within = list(places) if is_subject else []
-            for start, end in combinations([*within, within[-1] + 1] if within else (), 2):
-                if MIN_WORDS <= end - start <= MAX_WORDS:
-                    is_said = kind is _PhraseKind.TITLE and end - start == len(within) > MIN_WORDS
-                    yield from self._shown(" ".join(said[start:end]), kind if is_said else _PhraseKind.PART)
+            yield from self._shown(said, kind)
+        if kind is _PhraseKind.TITLE:
+            for is_subject, places in groupby(range(len(said)), lambda place: _is_subject(said[place], self.language)):
+                within = list(places) if is_subject else []
+                for start, end in combinations([*within, within[-1] + 1] if within else (), 2):
+                    if MIN_WORDS <= end - start <= MAX_WORDS:
+                        is_said = end - start == len(within) > MIN_WORDS
+                        yield from self._shown(said[start:end], kind if is_said else _PhraseKind.PART)
 
-    def _shown(self, text: str, kind: _PhraseKind) -> Iterator[_Found]:
+    def _shown(self, said: Sequence[str], kind: _PhraseKind) -> Iterator[_Found]:
         """Yield a phrase if it says what is wanted and something new."""
-        stems = self._stems_of(text)
-        is_new = any(_is_subject(stem, self.language) for stem in stems - self.wanted)
-        if is_new and not stems.isdisjoint(self.wanted) and not any(map(stems.isdisjoint, self.missing)):
-            yield text, kind, stems
+        stems = self._stems_of(said)
+        if stems.isdisjoint(self.wanted) or any(map(stems.isdisjoint, self.missing)):
+            return
+        if any(_is_subject(stem, self.language) for stem in stems - self.wanted):
+            yield " ".join(said), kind, stems
 
     def _ending(self, line: str) -> Iterator[_Found]:
         said = line.split()
-        if (
-            len(said) in ENDING_WORDS
-            and line.lower() not in _FURNITURE
-            and all(_is_subject(word, self.language) for word in said)
-        ):
-            text = f"{self.beside} {' '.join(said)}"
-            yield text, _PhraseKind.BESIDE, self._stems_of(text)
+        if len(said) not in ENDING_WORDS or line.lower() in _FURNITURE:
+            return
+        if all(_is_subject(word, self.language) for word in said):
+            text = f"{self.beside} {line}"
+            yield text, _PhraseKind.BESIDE, self._stems_of(text.split())
 
-    def _stems_of(self, text: str) -> frozenset[str]:
-        return frozenset(stem for word in text.split() for stem in _stems(word, self.stem_class))
+    def _stems_of(self, said: Iterable[str]) -> frozenset[str]:
+        return frozenset(chain.from_iterable(_stems(word, self.stem_class) for word in said))
 
 
 @lru_cache(1 << 12)  # pages of a query repeat their words
