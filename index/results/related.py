@@ -2,8 +2,8 @@
 
 Pure: pages in, queries out. Nobody is asked. A phrase has two to four words, one of the query's among them. The query's
 other words stand in it, or where its page begins. It is all that a title or heading says, or part of two titles. Then
-come the query's words with a heading of a page that is about them. Names of sites beside a title and numbers of chapters
-are left out. In scripts without spaces, a phrase is all that stands between two signs.
+come the query's words with a heading of a page that is about them. Names of sites beside a title, and numbers of
+chapters, are left out. In scripts without spaces, a phrase is all that stands between two signs.
 """
 
 import re
