@@ -11,6 +11,7 @@ from typing import NamedTuple
 from index.text.analyzer import words
 
 MAX_TERM_CHARS = 60
+SHORT = 3  # words of a term; longer texts may be of a page
 _X = f"(.{{1,{MAX_TERM_CHARS}}}?)"
 _ENDS = " \t?？¿.。!！\"'“”„«»「」"  # of a question, and of its X
 _ASKS = {  # by language: regular expressions, ";" between them, X for the term
@@ -62,14 +63,15 @@ def question_in(typed: str) -> TermQuestion | None:
 
 
 def words_around(typed: str) -> frozenset[str]:
-    """Return the words of an English question that look for nothing; none of other queries.
+    """Return the words before the term of a short English question, which look for nothing; none of other queries.
 
     Words of other languages are looked for: few pages but those of the language hold them, and one of these answers.
     """
     asked = question_in(typed)
-    if asked is None or asked.language != "en":
+    if asked is None or asked.language != "en" or typed.strip(_ENDS).startswith(asked.term):
         return frozenset()
-    return frozenset(words(typed)).difference(words(asked.term))
+    term = words(asked.term)
+    return frozenset(words(typed)).difference(term) if len(term) <= SHORT else frozenset()
 
 
 def without_article(text: str, language: str) -> str:

@@ -87,3 +87,5 @@ def test_the_words_of_a_question_do_not_rank() -> None:
     for question in ("define rebase", "what does rebase mean", "the meaning of rebase", "what is rebase"):
         assert parse_query(question).leaves == plain
     assert parse_query("define").leaves != ()
+    for text in ("rebase definition", "define two types and one object", "was bedeutet rebase"):
+        assert len(parse_query(text).leaves) > 1, "words of a page, or those that tell of its language"
