@@ -9,6 +9,7 @@ from benchmarks.figures import Row, parser_for, show
 from benchmarks.search import (
     analysing,
     bending,
+    definitions,
     joined_words,
     known_items,
     misspellings,
@@ -34,6 +35,7 @@ PARTS = {
     "bending": bending,
     "copies": near_duplicates,
     "spam": spam,
+    "definitions": definitions,
     "analysing": analysing,
 }
 PACKAGES = ("tantivy", "bm25s", "whoosh-reloaded", "PyStemmer", "opencc", "numpy")

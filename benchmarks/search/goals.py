@@ -34,3 +34,5 @@ SPAM_LOSS = {  # of the MRR of the pages that are meant, beside so much spam
     "hidden text": 0.015,
 }
 SMALL_LOSS = 0.02  # of that of known items on sites that nobody links to, without spam
+DEFINED_SHOWN = round(40 / 60, 3)  # of questions that a page answers
+DEFINED_WRONGLY = round(1 / 60, 3)

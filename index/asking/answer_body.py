@@ -13,7 +13,9 @@ from index.query.alternatives import written_out
 from index.query.parser import Query
 from index.query.query_tree import tags_in
 from index.query.scoring import explain
+from index.results.definition import define
 from index.results.page_cursor import PageCursor, query_digest, statistics_digest, write_cursor
+from index.results.related import related_queries
 from index.results.snippet import heading_above, make_snippet, shown_text, terms_of
 from index.shard.local_index import LocalIndex
 from index.text.stem_classes import class_of
@@ -35,6 +37,7 @@ class AnswerBody:
     ) -> dict[str, Any]:
         """Write the answer; `suggestions`: other questions."""
         doubts, alternatives = self._doubts(request, outcome, page), outcome.peer_query.alternatives
+        query = outcome.peer_query.query
         whole = doubts.reasons.isdisjoint({Reason.UNANSWERED, Reason.UNREAD, Reason.APART})
         return {
             "query": request.typed,
@@ -55,6 +58,8 @@ class AnswerBody:
             "total": outcome.total,
             "total_is": "at_least" if not whole else "exact" if doubts.reasons <= OF_THE_ORDER else "about",
             "results": [self._result(request, outcome, page, each) for each in page.shown],
+            "definition": None if request.after else _definition(request, page),
+            "related": related_queries(query, [each.text for each in page.shown]),
             "suggestions": suggestions,
             "corrections": [text for text in (written_out(request.typed, alternatives),) if text != request.typed],
             "facets": outcome.facets.as_json(outcome.total),
@@ -127,6 +132,11 @@ class AnswerBody:
         return write_cursor(
             PageCursor(digest, page.last.found.hit.id, shown, statistics_digest(outcome.statistics, request.rules))
         )
+
+
+def _definition(request: BoundedRequest, page: AnswerPage) -> dict[str, str] | None:
+    found = define(request.typed, [each.text for each in page.shown])
+    return found._replace(title=_cut_title(found.title))._asdict() if found else None
 
 
 def _images(text: Text, query: Query) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ stand across the border of two words, and a third of a sentence. One character a
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -39,11 +39,12 @@ from index.query.query_tree import (
     at_least,
     select,
 )
+from index.query.question import words_around
 from index.query.search_rules import NEWEST_RULES, SearchRules
 from index.query.signs import in_ascii
+from index.query.small_words import small_words
 from index.query.syntax import MAX_DEPTH, MAX_PIECE, Filter, Group, Item, Words, filters_of, read_syntax, said_in
 from index.text.analyzer import is_unspaced, joined_word, words
-from index.text.stop_words import stop_words
 from index.text.tags import character_tag, is_character
 
 MAX_CHARS = 1024
@@ -93,7 +94,8 @@ def parse_query(
     kept = {each.name: each.value for each in beside if _filter(each)}
     language, site = kept.get("lang", ""), kept.get("site", "")
     syntax, odd = read_syntax(text)
-    builder = _Builder(syntax, language, bent, is_verbatim=is_verbatim)
+    around = frozenset[str]() if is_verbatim else words_around(text)
+    builder = _Builder(syntax, language, bent, around, is_verbatim=is_verbatim)
     unit = builder.whole()
     if unit is None:  # operators without anything to work on
         builder = _Builder(_literal(text), language, bent, is_verbatim=is_verbatim)
@@ -136,7 +138,10 @@ class _Unit:
 class _Builder:
     """Makes the trees of one query, with at most MAX_LEAVES words."""
 
-    def __init__(self, syntax: Group, language: str, bent: Bent, *, is_verbatim: bool) -> None:
+    def __init__(
+        self, syntax: Group, language: str, bent: Bent, around: Set[str] = frozenset(), *, is_verbatim: bool
+    ) -> None:
+        """`around`: words that look for nothing, beside stop words."""
         self.readings: list[Reading] = []
         self.said: Counter[Leaf] = Counter()
         self.plain: list[str] = []  # words that may be bent, "" between those that do not stand side by side
@@ -146,14 +151,8 @@ class _Builder:
         self._room = MAX_LEAVES
         self._is_cut = False
         named = [each.value for each in filters_of(syntax) if each.name == "lang" and _filter(each)]
-        wished = [words(each.text) for item, each in said_in(syntax) if not item.sign]
-        alone = [found[0] for found in wished if len(found) == 1]
-        self._is_one_of_many = len(wished) > 1
-        self._weak = stop_words([*chain.from_iterable(wished)], language or (named[0] if named else ""))
-        if not any(is_unspaced(word) and word not in self._weak for word in chain.from_iterable(wished)):
-            self._weak = frozenset(word for word in self._weak if not is_unspaced(word))  # it may be another language
-        if all(word in self._weak for word in alone) and not _has_others(syntax):
-            self._weak = frozenset()  # of a query of stop words alone, none is weak
+        self._is_one_of_many = sum(not item.sign for item, _ in said_in(syntax)) > 1
+        self._weak = small_words(syntax, language or (named[0] if named else ""), around)
         self._left_out: dict[str, None] = {}
 
     def whole(self) -> _Unit | None:
@@ -335,11 +334,6 @@ def _clean(text: str, readings: list[Reading]) -> str:
 def _literal(text: str) -> Group:
     """All words of a text, whatever signs stand before them."""
     return Group((tuple(Item("", Words(word.strip('+-()"|'))) for word in text.split()),))
-
-
-def _has_others(group: Group) -> bool:
-    """Whether there are words that are demanded, or of several terms."""
-    return any(words(each.text) and (item.sign or len(words(each.text)) > 1) for item, each in said_in(group))
 
 
 def _no_filter(filter_: Filter) -> Reading:

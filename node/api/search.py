@@ -81,6 +81,15 @@ class SearchResult(ResponseBody):
     explain: Json | UnsetType = UNSET
 
 
+class DefinitionFound(ResponseBody):
+    """A sentence of a page that says what a term is, for a query that asks that."""
+
+    term: str
+    text: str
+    url: str
+    title: str
+
+
 class FacetCount(ResponseBody):
     """A name within a facet, and how many matches have it."""
 
@@ -92,7 +101,8 @@ FacetName = Literal["site", "language", "year", "type"]
 
 
 class Search(ResponseBody):
-    """The answer to a search. `age_s`: of an answer that was given before."""
+    """The answer to a search. `related`: queries from titles and headings of these results; `age_s`: of an answer that
+    was given before."""
 
     query: str
     readings: list[QueryReading]
@@ -106,6 +116,8 @@ class Search(ResponseBody):
     total: int
     total_is: Literal["exact", "about", "at_least"]
     results: list[SearchResult]
+    definition: DefinitionFound | None
+    related: list[str]
     suggestions: list[str]
     corrections: list[str]
     facets: dict[FacetName, list[FacetCount]]

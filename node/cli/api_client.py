@@ -33,6 +33,15 @@ class WebResult(msgspec.Struct, frozen=True):
     date: float | None = None  # by the page's own word, Unix seconds
 
 
+class WebDefinition(msgspec.Struct, frozen=True):
+    """Holds a sentence that says what a term is, and the page that says it."""
+
+    term: str
+    text: str
+    url: str
+    title: str = ""
+
+
 class Answer(msgspec.Struct, frozen=True):
     """Holds a node's answer to a search: a page of results, and how sure the node is of it."""
 
@@ -44,6 +53,8 @@ class Answer(msgspec.Struct, frozen=True):
     partial: bool = False
     took_ms: float = 0.0
     next_cursor: str | None = None
+    definition: WebDefinition | None = None
+    related: list[str] = []
     suggestions: list[str] = []
     corrections: list[str] = []
 

@@ -145,6 +145,8 @@ class FakeService:
     accused: list[str] = field(default_factory=list)  # domains that contradict a node
     numbers: Json = field(default_factory=lambda: {"body": 3.5, "title": 9.0})  # that explain a score
     hits: list[Json] | None = None  # what is found, whatever is asked
+    definition: Json | None = None  # whatever is asked
+    related: list[str] = field(default_factory=list)
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     owner: FakeOwner = field(default_factory=FakeOwner)
     held_back: int = 0  # results that come after the first 400 ms
@@ -183,6 +185,8 @@ class FakeService:
             "total": 1234 if query == "task" else len(hits) if self.total is None else self.total,
             "total_is": "exact",
             "results": [hit for hit in hits if not language or hit["language"] == language][: question.limit],
+            "definition": self.definition,
+            "related": self.related,
             "suggestions": ["zebra <finch>"] if question.text == "zebar" else [],
             "corrections": [query] if query != question.text else [],
             "alternatives": [{"typed": question.text, "used": query, "kind": "correction", "pages": 9}]

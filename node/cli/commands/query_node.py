@@ -160,12 +160,16 @@ def _print_fault(query: str, position: int) -> None:
 
 
 def _print_results(query: str, page: ResultPage) -> None:
+    if page.definition:
+        print(f"{page.definition.text}\n    {page.definition.url}\n")
     for number, result in enumerate(page.results, 1):
         _print_result(number, result)
     if not page.results:
         print(f"Nothing found for {plain(query)}. Try fewer or other words.")
     if page.corrected:
         print(f"Showing results for: {page.corrected} (--verbatim: only for {plain(query)})")
+    if page.related:
+        print(f"Related: {', '.join(page.related)}")
     print(_tally(page))
 
 

@@ -3,7 +3,7 @@
 Pure: plain data in, values out. Tolerant: a missing or odd field is left out, never an error.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,6 +20,8 @@ MAX_NAMES = 6  # of a facet
 MAX_READINGS = 8
 MAX_OTHERS = 16  # words that were looked for as well
 MAX_QUERY_SHOWN = 200
+MAX_RELATED = 8
+MAX_DEFINITION = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,16 @@ class Result:
     similar: tuple[str, ...]
     similar_count: int
     why: Why | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDefinition:
+    """Holds a sentence that says what a term is, and the page that says it."""
+
+    text: str
+    url: str
+    host: str
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +121,8 @@ class ResultPage:
     corrected: str  # the query with the right words in place of slips, where it was answered so
     others: tuple[str, ...]  # that were looked for as well
     suggestions: tuple[str, ...]
+    definition: ShownDefinition | None  # for a query that asks for one
+    related: tuple[str, ...]  # other queries
     readings: tuple[HowRead, ...]
 
     @property
@@ -125,8 +139,9 @@ def result_page(answer: Json) -> ResultPage:
     """Read an answer of the node as a page of results."""
     coverage = table(answer, "coverage")
     slots, answered = count(coverage, "slots"), count(coverage, "answered")
+    results = tuple(_results(listed(answer.get("results"))))
     return ResultPage(
-        results=tuple(_results(listed(answer.get("results")))),
+        results=results,
         total=count(answer, "total"),
         is_exact_total=answer.get("total_is") == "exact",
         took_ms=count(answer, "took_ms"),
@@ -136,10 +151,19 @@ def result_page(answer: Json) -> ResultPage:
         doubts=tuple(_doubts(listed(answer.get("why"))[:MAX_DOUBTS])),
         facets=tuple(_facets(table(answer, "facets"), listed(answer.get("facets_cut")))),
         suggestions=tuple(texts(answer, "suggestions", limit=200, most=10)),
+        definition=_definition(table(answer, "definition"), results),
+        related=tuple(texts(answer, "related", limit=MAX_TITLE, most=MAX_RELATED)),
         corrected=next(iter(texts(answer, "corrections", limit=MAX_QUERY_SHOWN, most=1)), ""),
         others=tuple(_others(listed(answer.get("alternatives"))[:MAX_OTHERS])),
         readings=tuple(_readings(listed(answer.get("readings"))[:MAX_READINGS])),
     )
+
+
+def _definition(found: Json, results: Sequence[Result]) -> ShownDefinition | None:
+    """Read a definition; one of a page that the reader's rules leave out is left out, too."""
+    text, url = plain(found.get("text") or "", MAX_DEFINITION).strip(), web_link(found.get("url"))
+    title = plain(found.get("title") or "", MAX_TITLE).strip()
+    return ShownDefinition(text, url, trail(url)[0], title) if text and url in {each.url for each in results} else None
 
 
 def _others(entries: list[Any]) -> Iterator[str]:

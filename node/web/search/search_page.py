@@ -112,7 +112,7 @@ class SearchPage:
         """Write a page of results."""
         shown, page_number, kept = result_page(page.answer), values.count("page"), _kept(values, query)
         if kept["tab"]:  # other queries would be told as they are asked, not as they were typed
-            shown = replace(shown, corrected="", others=(), suggestions=())
+            shown = replace(shown, corrected="", others=(), suggestions=(), definition=None, related=())
         return self._pages.render(
             request,
             "results.html",

@@ -194,9 +194,13 @@ def test_search_prints_results_for_people_and_for_programs(site: Any, capsys: py
     assert " 1. 1. Whetting Your Appetite — Python 3 documentation\n    http://docs.python.test/3/tutorial/" in out
     assert "2 of 1,234 results in 34 ms; the whole network answered (256 slots)" in out
     assert "\x1b" not in out
+    said = {"term": "task", "text": "A task is work.", "url": "http://docs.python.test/3/tutorial/appetite.html"}
+    site.service.definition, site.service.related = said, ["cron task", "task queue"]
     assert main(["search", "task", "--sort", "date", *url]) == 0
     assert site.service.asked[-1].is_by_date
-    capsys.readouterr()
+    out = capsys.readouterr().out
+    assert out.startswith("A task is work.\n    http://docs.python.test/3/tutorial/appetite.html\n\n 1. ")
+    assert "Related: cron task, task queue\n" in out
     site.service.total = 0
     assert main(["search", "e", *url]) == 0
     assert "No page has enough of the words; these have some of them. 3 results in" in capsys.readouterr().out

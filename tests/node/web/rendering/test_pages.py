@@ -224,6 +224,19 @@ def test_where_nothing_is_found_other_questions_are_offered(site: Any) -> None:
     assert "/search?q=zebra+%3Cfinch%3E&lang=en" in links(page)
 
 
+def test_a_definition_stands_on_top_with_its_source_and_related_queries_are_links(site: Any) -> None:
+    url = "http://docs.python.test/3/tutorial/appetite.html"
+    site.service.definition = {"term": "task", "text": "A <task> is work to do.", "url": url, "title": "Appetite"}
+    site.service.related = ["task <queue>", "cron task"]
+    page = site.get("/search?q=task&lang=en").text
+    assert page.index("A &lt;task&gt; is work to do.") < page.index('class="results"')
+    assert f'<a href="{url}" dir="auto">Appetite</a>' in page
+    assert "Related searches" in page and "/search?q=task+%3Cqueue%3E&lang=en" in links(page)
+    assert "Appetite</a>" not in site.get("/search?q=task&lang=en&tab=images").text, "of another query"
+    site.service.definition["url"] = "http://blocked.test/"
+    assert "work to do" not in site.get("/search?q=task&lang=en&site=x").text, "its page is not among the results"
+
+
 def test_a_misspelled_question_is_answered_as_it_was_meant_and_can_be_asked_as_it_was_typed(site: Any) -> None:
     page = site.get("/search?q=tsak&lang=en").text
     assert "Showing results for <b>task</b>" in page and "Search only for" in page
