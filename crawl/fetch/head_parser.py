@@ -3,7 +3,7 @@
 Sites do not see that their heads are odd or that their bodies break off, since browsers show such pages. A page without
 oddities costs one call more for each read. The first bytes of a chunked body are kept as they came. Where the parser
 refuses its chunks, `OddChunks` reads the body from the start, without what the parser has passed on. Sizes with bare
-line feeds never reach the parser, since it loses the byte after them.
+line feeds never reach the parser, since it drops a line feed that a chunk begins with.
 """
 
 from collections.abc import Callable, Sequence

@@ -6,6 +6,7 @@ import pytest
 
 from crawl import Fetcher, FetchFailed, VisitState
 from crawl.fetch.response import BodyShort
+from tests.crawl.web.odd_answers import FRAMING, Asked, Plain
 from tests.crawl.web.raw_sites import PAGE, RawSites, case, html, ok
 from tests.crawl.world import Crawl, seed, state
 
@@ -155,3 +156,14 @@ async def test_a_type_that_cannot_be_parsed_is_sniffed(sites: RawSites, crawl: C
     assert types == wanted | {at(n): kind for n, (_, _, kind) in enumerate(TYPES.values())}
     assert "notype words" in crawl.owner.pages[sites.url("http://x38.test/nontype.pdf")].text
     assert crawl.owner.pages[sites.url("http://ct.test/two")].text == "walrusseven two 中文"
+
+
+CHUNKED_FORMS = [name for name in FRAMING if "chunks" in name or "trailer" in name or "sizes" in name]
+
+
+@pytest.mark.parametrize("name", CHUNKED_FORMS)
+async def test_odd_chunks_lose_no_byte(name: str, sites: RawSites, fetcher: Fetcher) -> None:
+    whole = b"".join(b"\n\r\nline %d" % n for n in range(20_000))  # several reads
+    for body in (PAGE, whole):
+        sites.answers[at(0)] = FRAMING[name](Plain(body), Asked("", "/"))
+        assert (await fetcher.fetch(sites.url(at(0)), {}, 1 << 20)).body == body
