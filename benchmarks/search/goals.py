@@ -21,3 +21,4 @@ FORMS_MET_LANGUAGE = 0.75  # of each language
 IRREGULAR_MET = 0.80  # of irregular English pairs
 FOLDED_RIGHT = 0.95  # of near-duplicate pages
 FOLDED_WRONGLY = 0.01
+FOLDED_APART = 0.02  # of pairs that differ in a number or a word that is asked

@@ -159,7 +159,8 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     `host`: equal for pages of one host.
     `day`: the day of its date (`tags.py`), where the question was for the newest.
     `is_front`: whether it is the host's front page.
-    `is_foreign`: whether its language has no Latin letters, and the question no others."""
+    `is_foreign`: whether its language has no Latin letters, and the question no others.
+    `title_numbers`: equal for pages whose titles name the same numbers."""
 
     id: Id
     key: Id
@@ -174,6 +175,7 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     day: Annotated[int, Meta(ge=0, lt=1 << 16)] = 0
     is_front: bool = False
     is_foreign: bool = False
+    title_numbers: Annotated[int, Meta(ge=0, lt=1 << 16)] = 0
 
     @property
     def numbers(self) -> ScoreInputs:

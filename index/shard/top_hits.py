@@ -126,8 +126,8 @@ class TopHits:
             return None
         numbers = score, tfs, forward.lengths, close
         day = forward.day if self._query.is_by_date else 0
-        marks = forward.host, forward.signature, day
-        return HitRow(row.id, row.key, row.version, forward.digest, *numbers, *marks, is_front, is_other)
+        marks, titled = (forward.host, forward.signature, day), forward.title_numbers
+        return HitRow(row.id, row.key, row.version, forward.digest, *numbers, *marks, is_front, is_other, titled)
 
 
 class _Needles(NamedTuple):

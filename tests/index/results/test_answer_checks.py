@@ -25,7 +25,7 @@ def hit_of(text: Any) -> HitRow:
     scored = score(forward, QUERY, SUMS)
     numbers = scored.numbers.tfs, scored.numbers.lengths, scored.numbers.closeness
     digest = content_digest(text)
-    marks = forward.host, forward.signature, 0, forward.is_front, scored.numbers.is_foreign
+    marks = forward.host, forward.signature, 0, forward.is_front, scored.numbers.is_foreign, forward.title_numbers
     return HitRow(text.id, text.key, text.version, digest, scored.score, *numbers, *marks)
 
 
