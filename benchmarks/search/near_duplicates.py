@@ -30,8 +30,8 @@ SHINGLE = 4
 MENU = b"<nav><ul>%b</ul></nav>" % b"".join(b'<li><a href="/m%d">Menu entry %d</a></li>' % (n, n) for n in range(12))
 DATE = b"<p>Last updated: 2026-11-22 08:15</p>"
 _BODY, _BODY_END = re.compile(rb"<body[^>]*>", re.I), re.compile(rb"</body>", re.I)
-_TITLE, _HEADING_END = re.compile(rb"<title[^>]*>[^<]{4,}", re.I), re.compile(rb"</h1>", re.I)
-_TITLE_END, _TEXT = re.compile(rb"</title>", re.I), re.compile(rb">([^<>]{40,})<")
+_TITLE, _HEADING_END = re.compile(rb"<title[^>]*>[^<]{4,}", re.I), re.compile(rb"</h1\s*>", re.I)
+_TITLE_END, _TEXT = re.compile(rb"</title\s*>", re.I), re.compile(rb">([^<>]{40,})<")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Carries out a whole query: two rounds, folding, a page of results held to their signed documents, one JSON answer."""
 
+import asyncio
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ from dht import Clock, DocumentId, Key, NodeId, Overlay, PeerAudit
 from index.asking.answer_body import AnswerBody
 from index.asking.hit_audit import HitAudit
 from index.asking.page_filler import SPARE, AnswerPage, BoundedRequest, PageFiller
+from index.asking.pinned_page import PinnedPage, pinned_page
 from index.asking.query_trace import Tracer, untraced
 from index.asking.scatter_gather import NEVER, ScatterGather
 from index.asking.search_outcome import PeerQuery, SearchOutcome
@@ -165,14 +167,21 @@ class Searcher:
     async def _attempts(self, request: BoundedRequest, running: RunningSearch) -> tuple[SearchOutcome, AnswerPage]:
         """Ask, and ask again without those who lied, while there is time."""
         avoid: frozenset[NodeId] = frozenset()
+        looked_up = asyncio.create_task(self._pinned(request, running.read))
         for attempt in range(ATTEMPTS):
             outcome = await self._ask(request, running, avoid)
+            pinned = await looked_up
             with self._tracer.part("documents"):
-                page = await self._pages.fill(request, outcome, running.read)
+                page = await self._pages.fill(request, outcome, running.read, pinned=pinned.text)
+                page.late |= not pinned.is_sure
             if not page.liars or attempt == ATTEMPTS - 1 or self._clock().steady >= request.deadline:
                 break
             avoid |= page.liars
         return outcome, page
+
+    async def _pinned(self, request: BoundedRequest, read: Read) -> PinnedPage:
+        left = (request.deadline - self._clock().steady) * SECOND_ROUND
+        return await pinned_page(request.typed, request.peer_query.query, read, left)
 
     async def _ask(self, request: BoundedRequest, running: RunningSearch, avoid: frozenset[NodeId]) -> SearchOutcome:
         """Run both rounds for as many documents as leave enough results; the numbers are the same on every node."""

@@ -34,18 +34,18 @@ def no_signature(text: str) -> bytes:
 
 
 class Likeness(NamedTuple):
-    """The values by which a page is compared: the digest of all its text, its signature as a number, and which numbers
-    and words of the query its title has. The signature is None where the page is too short for one or has none."""
+    """The values by which a page is compared: the digest of all its text, its signature as a number, which numbers its
+    title has, and how often each leaf of the query. The signature is None where the page is too short or has none."""
 
     digest: bytes
     signature: int | None
-    titled: tuple[int, tuple[bool, ...]]
+    titled: tuple[int, tuple[int, ...]]
 
 
 def likeness(marks: Marks, tfs: Sequence[Counts]) -> Likeness:
     """Return what is compared of a page; `tfs`: occurrences of each leaf of the query by field."""
     is_long = marks.lengths[BODY] >= LEAST_TERMS
-    titled = marks.title_numbers, tuple([counts[TITLE] > 0 for counts in tfs])
+    titled = marks.title_numbers, tuple([counts[TITLE] for counts in tfs])
     return Likeness(marks.digest, _number(marks.signature) if is_long and marks.signature else None, titled)
 
 
