@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from index.text.field_terms import TITLE, URL
 
 FRONT_FIELD = "front"  # an engine's field of what front pages have for an address
-FRONT_MOST = 8  # terms of such a name: a longer one is stuffed
+FRONT_MOST = 6  # terms of such a name: a longer one is stuffed
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ Pure: values only. A reward is a share of a word's weight that depends on the fi
 classes. So an engine adds it as a constant, and its sum equals that of the score. The more words a title has beside
 those of the query, the less it is about them. A front page is the page of its site's name, whatever else stands below
 it. Its reward grows with the part of the query that its host's name holds. It is next to nothing where that is half,
-because then a page below is meant; and it is less, the more of the host's name was not said. An engine adds the whole of it. A document that lacks words is multiplied by at most
-1, where the words are few: in a long question hardly any document has all.
+because then a page below is meant; and it is less, the more of the host's name was not said. An engine adds the whole
+of it. A document that lacks words is multiplied by at most 1, where the words are few: in a long question hardly any
+document has all.
 
 Words that ask ("paper", "docs") say little of a subject, and nor does the grammar of Chinese. Stop words are not
 looked for at all; these are, because somebody may mean them, but a page is no better for them where other words are
@@ -30,8 +31,8 @@ MANY = 9  # words; from so many on, lacking some costs nothing
 MANY_TERMS = 64  # of a title or an address; analyzer 1 keeps no more
 _ASKING_WORDS = (
     "article articles available concerned concerning deal dealing deals describe describes describing discuss "
-    "discusses discussing docs documentation homepage information interest interested literature paper papers publication publications regarding "
-    "related relating website"
+    "discusses discussing docs documentation homepage information interest interested literature paper papers "
+    "publication publications regarding related relating website"
 )
 _ASKING = frozenset(_ASKING_WORDS.split())
 _GRAMMAR = frozenset("的了是在和与有为以对于及其之而什幺哪谁吗呢何怎几多少样")  # as the analyzer writes them

@@ -37,13 +37,18 @@ def front_name(url: str) -> str:
 
 
 def shorter_names(host: str, title: str) -> list[str]:
-    """Return what people call a site: words of its front page's title that begin a label of its host, and labels without
-    an ending that is left out. "django" is that of djangoproject.com, "postgres" that of postgresql.org."""
+    """Return what people call a site: words of its front page's title that begin a label of its host, and labels
+    without an ending that is left out ("django" for djangoproject.com, "postgres" for postgresql.org)."""
     labels = _LABEL.findall(host.lower())
-    said = (word for word in _WORD.findall(title.lower()) if any(label.startswith(word) for label in labels))
+    said = (word for word in _WORD.findall(title.lower()) if any(_begins(label, word) for label in labels))
     cut = (label.removesuffix(ending) for label in labels for ending in _LEFT_OUT)
     names = dict.fromkeys(name for name in (*said, *cut) if len(name) >= LEAST_NAME and name not in labels)
     return list(names)[:MAX_NAMES]
+
+
+def _begins(label: str, word: str) -> bool:
+    """Tell whether a label goes on after a word by a letter; elsewhere the analyzer cuts it."""
+    return label.startswith(word) and label[len(word) : len(word) + 1].isalpha()
 
 
 @lru_cache(1 << 14)
