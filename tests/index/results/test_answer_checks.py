@@ -108,6 +108,7 @@ def test_the_signed_document_has_the_last_word() -> None:
         {"key": bytes(20)},
         {"host": bytes(8)},
         {"signature": b"x" * 16},
+        {"title_numbers": 7},
         {"lengths": (9, 9, 9, 9)},
     ):
         assert wrong_hit(msgspec.structs.replace(hit, **changes), text, forward_of(text), QUERY)
