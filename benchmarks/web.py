@@ -67,6 +67,7 @@ def _result(place: int) -> Json:
         "site_more": 4,
         "similar": [f"http://mirror-{place}.test/"],
         "similar_count": 1,
+        "pinned": False,
         "explain": {**numbers, **about, "weights": weights, "leaves": leaves},
     }
 

@@ -1,7 +1,9 @@
 """Puts copies of real pages on other hosts, each changed a little, and looks whether answers show both.
 
 Five kinds: another menu, a line with a date, a suffix of the title, one word of 300, and equal bytes. Folded wrongly is
-a page that an answer hides behind another one though their main texts differ.
+a page that an answer hides behind another one though their main texts differ, or though it differs in what was asked:
+100 pairs of pages that are alike but for a number or a word of their titles, on one host or on two, asked by their
+titles.
 """
 
 import asyncio
@@ -14,12 +16,13 @@ from typing import Any
 from benchmarks.figures import Row, row
 from benchmarks.search.extent import Extent
 from benchmarks.search.figure import figure, left_out
-from benchmarks.search.goals import FOLDED_RIGHT, FOLDED_WRONGLY
+from benchmarks.search.goals import FOLDED_APART, FOLDED_RIGHT, FOLDED_WRONGLY
 from benchmarks.search.known_rules import title_targets
 from benchmarks.search.one_node import OneNode, one_node
 from benchmarks.search.web_pages import WebPage, read_page, read_web
 
 PAGES = 60  # of each kind
+TOLD_APART = 100  # pairs that differ in what is asked
 LEAST_CHARS = 600  # of a main text: copies of less are not worth telling
 LIMIT = 20  # results of an answer
 ALIKE = 0.8  # of all runs of SHINGLE words two texts share, at least, that are near copies
@@ -27,7 +30,8 @@ SHINGLE = 4
 MENU = b"<nav><ul>%b</ul></nav>" % b"".join(b'<li><a href="/m%d">Menu entry %d</a></li>' % (n, n) for n in range(12))
 DATE = b"<p>Last updated: 2026-11-22 08:15</p>"
 _BODY, _BODY_END = re.compile(rb"<body[^>]*>", re.I), re.compile(rb"</body>", re.I)
-_TITLE_END, _TEXT = re.compile(rb"</title>", re.I), re.compile(rb">([^<>]{40,})<")
+_TITLE, _HEADING_END = re.compile(rb"<title[^>]*>[^<]{4,}", re.I), re.compile(rb"</h1\s*>", re.I)
+_TITLE_END, _TEXT = re.compile(rb"</title\s*>", re.I), re.compile(rb">([^<>]{40,})<")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,7 @@ async def _rows(pages: Sequence[WebPage], copies: Sequence[Copied], extent: Exte
                 folded[each.kind].append(float(verdict))
         for page in pages[: extent.most(len(pages))]:
             hidden |= _folded_pairs(await _answer(node, page))
+    apart = await _told_apart(pages, extent)
     by_url = {page.url: page for page in pages}
     wrong = [float(not are_alike(*(by_url[url] for url in pair))) for pair in sorted(map(sorted, hidden))]
     every = [value for values in folded.values() for value in values]
@@ -68,12 +73,48 @@ async def _rows(pages: Sequence[WebPage], copies: Sequence[Copied], extent: Exte
         figure(f"folded wrongly, of {len(wrong)} pairs", wrong, goal=FOLDED_WRONGLY, at_least=False)
         if wrong
         else row("folded wrongly", [0.0], "", goal=FOLDED_WRONGLY),
+        apart,
     ]
 
 
 async def _answer(node: OneNode, page: WebPage) -> Mapping[str, Any]:
     """Ask for a page by its title and words of its text, so that it and its copies are among the first."""
     return await node.ask(f"{page.found.title} {' '.join(page.found.text.split()[:12])}"[:300], LIMIT)
+
+
+async def _told_apart(pages: Sequence[WebPage], extent: Extent) -> Row:
+    """Ask for each page of pairs that differ in a number or a word of the title: how many answers show one alone."""
+    pairs = told_apart(pages, extent.most(TOLD_APART), Random(2))
+    hidden, seen = [], 0
+    async with one_node([page.text for pair in pairs for page in pair], extent.engine) as node:
+        for one, other in pairs:
+            answers = [await node.ask(page.found.title, LIMIT) for page in (one, other)]
+            folded = [_is_folded(answer, {one.url, other.url}) for answer in answers]
+            seen += None not in folded
+            hidden.append(float(any(folded)))
+    what = f"folded, of {len(pairs)} pairs that differ in what is asked ({seen} shown together)"
+    return figure(what, hidden, goal=FOLDED_APART, at_least=False)
+
+
+def told_apart(pages: Sequence[WebPage], most: int, chance: Random) -> list[tuple[WebPage, WebPage]]:
+    """Return pairs of pages made of real ones: title and first heading differ in a number, or in a word; every other
+    pair is of two hosts."""
+    fit = [page for page in pages if len(page.found.text) >= LEAST_CHARS and _TITLE.search(page.html)]
+    out = []
+    for number, page in enumerate(chance.sample(fit, min(most, len(fit)))):
+        names = (f"3.{number}.1", f"3.{number}.2") if number % 2 else ("Functions", "Operators")
+        hosts = (f"apart{number}.test", f"apart{number}{'b' if number % 4 > 1 else ''}.test")
+        made = [
+            read_page(f"http://{host}/{place}.html", _named(page.html, name.encode()))
+            for place, (host, name) in enumerate(zip(hosts, names, strict=True))
+        ]
+        out.append((made[0], made[1]))
+    return out
+
+
+def _named(html: bytes, name: bytes) -> bytes:
+    """Write a name at the end of a page's title and of its first heading."""
+    return _HEADING_END.sub(b" " + name + rb"\g<0>", _TITLE_END.sub(b" " + name + rb"\g<0>", html, count=1), count=1)
 
 
 def _folded_pairs(answer: Mapping[str, Any]) -> set[frozenset[str]]:

@@ -1,4 +1,4 @@
-"""Types a site's name and looks where its front page stands."""
+"""Types a site's name, and the domain as it is, and looks where its front page stands."""
 
 import asyncio
 from collections import defaultdict
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from benchmarks.figures import Row
 from benchmarks.search.extent import Extent
 from benchmarks.search.figure import figure, left_out
-from benchmarks.search.goals import SITE_NAMES_MRR
+from benchmarks.search.goals import DOMAINS_FIRST, SITE_NAMES_FIRST, SITE_NAMES_MRR
 from benchmarks.search.measures import reciprocal_rank
 from benchmarks.search.one_node import one_node
 from benchmarks.search.web_pages import WebPage, read_web
@@ -23,8 +23,22 @@ def rows(extent: Extent) -> list[Row]:
     pages = read_web(extent.web)
     names = site_names(pages)
     asked = sorted(names)[: extent.most(len(names))]
-    found = asyncio.run(_ranks(pages, [(name, names[name]) for name in asked], extent.engine))
-    return [figure(f"front page for a site's name ({len(asked)})", found, "MRR", goal=SITE_NAMES_MRR)]
+    domains = [(typed, frozenset([place])) for place, page in enumerate(pages) for typed in _typed(page)]
+    asked_domains = domains[: extent.most(len(domains))]
+    queries = [*((name, names[name]) for name in asked), *asked_domains]
+    ranks = asyncio.run(_ranks(pages, queries, extent.engine))
+    found, of_domains = ranks[: len(asked)], [float(rank == 1) for rank in ranks[len(asked) :]]
+    first = [float(rank == 1) for rank in found]
+    return [
+        figure(f"front page for a site's name ({len(asked)})", found, "MRR", goal=SITE_NAMES_MRR),
+        figure("front page first for a site's name", first, goal=SITE_NAMES_FIRST),
+        figure(f"front page first for a typed domain ({len(of_domains)})", of_domains, goal=DOMAINS_FIRST),
+    ]
+
+
+def _typed(page: WebPage) -> tuple[str, ...]:
+    """Return how people type the domain of a front page."""
+    return (page.host, f"www.{page.host.removeprefix('www.')}", f"https://{page.host}/") if page.is_front else ()
 
 
 def site_names(pages: Sequence[WebPage]) -> dict[str, frozenset[int]]:

@@ -55,7 +55,7 @@ class AnswerBody:
                 "peers_answered": len(outcome.replied),
                 "late": sorted(peer.hex() for peer in outcome.silent),
             },
-            "total": outcome.total,
+            "total": outcome.total + page.uncounted,
             "total_is": "at_least" if not whole else "exact" if doubts.reasons <= OF_THE_ORDER else "about",
             "results": [self._result(request, outcome, page, each) for each in page.shown],
             "definition": None if request.after else _definition(request, page),
@@ -116,6 +116,7 @@ class AnswerBody:
             "images": _images(text, query),
             "similar": [copy.url for copy in each.copies],
             "similar_count": each.similar,
+            "pinned": each.is_pinned,
         }
         if request.explain:
             result["explain"] = explain(query, scored, outcome.statistics)

@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dht import Clock, DocumentId, Key, NodeId, Overlay, PeerAudit, Topic
 from index.asking.agreement import YOUNG_S
@@ -66,6 +66,7 @@ class ShownResult:
     scored: Scored
     copies: Sequence[Text] = ()
     similar: int = 0
+    is_pinned: bool = False  # its address was typed
 
 
 @dataclass(slots=True)
@@ -79,6 +80,7 @@ class AnswerPage:
     stale: bool = False
     late: bool = False
     is_early: bool = False  # another page of the same search follows, which counts what is wrong
+    uncounted: int = 0  # results that the total does not count
     unsure: bool = False  # a host may have more that stand among these
     liars: set[NodeId] = field(default_factory=set)
     unreadable: Counter[NodeId] = field(default_factory=Counter)
@@ -136,9 +138,15 @@ class PageFiller:
         self.lied: dict[NodeId, int] = {}  # how often a peer's answer did not fit the signed document
 
     async def fill(
-        self, request: BoundedRequest, outcome: SearchOutcome, read: Read, is_early: bool = False
+        self,
+        request: BoundedRequest,
+        outcome: SearchOutcome,
+        read: Read,
+        is_early: bool = False,
+        pinned: Text | None = None,
     ) -> AnswerPage:
-        """Read and check documents down the order until the page is full."""
+        """Read and check documents down the order until the page is full. `pinned`: what stands above the first page,
+        and nowhere else."""
         page, after, limit = AnswerPage(is_early=is_early), request.after, request.limit
         page.stale = after is not None and after.statistics != statistics_digest(outcome.statistics, request.rules)
         picked: list[PickedHit] = []
@@ -152,6 +160,10 @@ class PageFiller:
                     self._note(page, peer, reason)
                 page.unsure = not outcome.sites.are_enough(picked[:last], len(picked) >= last)
                 left = _following(picked, after)
+                if pinned is not None and after is not None:
+                    left = [each for each in left if each.found.hit.id != pinned.id]
+                elif pinned is not None and all(each.found.hit.id != pinned.id for each in left[:limit]):
+                    limit = max(limit - 1, 1)
                 left.reverse()  # the best is last, and taken first
                 while left and len(page.shown) < limit:
                     batch = [left.pop() for _ in range(min(len(left), limit - len(page.shown)))]
@@ -162,9 +174,27 @@ class PageFiller:
                         self._check(outcome, each, texts, page)
         except TimeoutError:
             page.late = True
+        if pinned is not None:
+            self._pin(page, pinned, outcome, is_first=after is None)
         page.rest = bool(left)
         page.more = outcome.sites.more(picked[: len(picked) - len(left)]) if is_crowded else {}
         return page
+
+    def _pin(self, page: AnswerPage, text: Text, outcome: SearchOutcome, *, is_first: bool) -> None:
+        """Show a page above all others of the first page, and count it where nobody has."""
+        query = outcome.peer_query.query
+        forward = self._analysed.forward_of(text, query.rules.analyzer)
+        page.uncounted = not matches(query.counted, text, forward)
+        if not is_first:
+            return
+        shown = ShownResult(text, score(forward, query, outcome.statistics))
+        others = []
+        for each in page.shown:
+            if each.text.id == text.id:
+                shown = each
+            else:
+                others.append(_without_copy(each, text))
+        page.shown = [replace(shown, is_pinned=True), *others]
 
     def _check(
         self,
@@ -208,6 +238,12 @@ class PageFiller:
                 if self.lied[peer] % LIES == 0:
                     self._audit.refute(peer, Topic.HITS, reason)
             log.warning("peer lied in an answer peer=%s: %s", peer.hex(), reason)
+
+
+def _without_copy(shown: ShownResult, text: Text) -> ShownResult:
+    """Return a result without one of its copies, which is shown by itself."""
+    copies = [each for each in shown.copies if each.id != text.id]
+    return replace(shown, copies=copies, similar=shown.similar - (len(shown.copies) - len(copies)))
 
 
 def _following(picked: Sequence[PickedHit], after: PageCursor | None) -> list[PickedHit]:

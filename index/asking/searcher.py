@@ -1,5 +1,6 @@
 """Carries out a whole query: two rounds, folding, a page of results held to their signed documents, one JSON answer."""
 
+import asyncio
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ from dht import Clock, DocumentId, Key, NodeId, Overlay, PeerAudit
 from index.asking.answer_body import AnswerBody
 from index.asking.hit_audit import HitAudit
 from index.asking.page_filler import SPARE, AnswerPage, BoundedRequest, PageFiller
+from index.asking.pinned_page import PinnedPage, pinned_page
 from index.asking.query_trace import Tracer, untraced
 from index.asking.scatter_gather import NEVER, ScatterGather
 from index.asking.search_outcome import PeerQuery, SearchOutcome
@@ -21,6 +23,7 @@ from index.query.alternatives import joined_words, unsure_words
 from index.query.parser import parse_query
 from index.query.search_request import SearchRequest
 from index.query.search_rules import SearchRules
+from index.query.typed_address import typed_urls
 from index.results.near_copies import Sign, no_signature
 from index.results.page_cursor import query_digest, read_cursor
 from index.results.result_picker import OF_ONE_HOST, TEN, bounds_hosts, pick
@@ -166,13 +169,26 @@ class Searcher:
         """Ask, and ask again without those who lied, while there is time."""
         avoid: frozenset[NodeId] = frozenset()
         for attempt in range(ATTEMPTS):
-            outcome = await self._ask(request, running, avoid)
+            outcome, pinned = await self._ask_and_look_up(request, running, avoid)
             with self._tracer.part("documents"):
-                page = await self._pages.fill(request, outcome, running.read)
+                page = await self._pages.fill(request, outcome, running.read, pinned=pinned.text)
+            page.late |= not pinned.is_sure
             if not page.liars or attempt == ATTEMPTS - 1 or self._clock().steady >= request.deadline:
                 break
             avoid |= page.liars
         return outcome, page
+
+    async def _ask_and_look_up(
+        self, request: BoundedRequest, running: RunningSearch, avoid: frozenset[NodeId]
+    ) -> tuple[SearchOutcome, PinnedPage]:
+        """Run both rounds, and meanwhile look up the page whose address was typed."""
+        if not (urls := typed_urls(request.typed)):
+            return await self._ask(request, running, avoid), PinnedPage()
+        left = (request.deadline - self._clock().steady) * SECOND_ROUND
+        async with asyncio.TaskGroup() as group:
+            pinned = group.create_task(pinned_page(urls, request.peer_query.query, running.read, left))
+            outcome = await self._ask(request, running, avoid)
+        return outcome, pinned.result()
 
     async def _ask(self, request: BoundedRequest, running: RunningSearch, avoid: frozenset[NodeId]) -> SearchOutcome:
         """Run both rounds for as many documents as leave enough results; the numbers are the same on every node."""

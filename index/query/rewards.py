@@ -5,10 +5,11 @@ Pure: values only. A reward is a share of a word's weight that depends on the fi
 classes. So an engine adds it as a constant, and its sum equals that of the score. The more words a title has beside
 those of the query, the less it is about them. A front page is the page of its site's name, whatever else stands below
 it. Its reward grows with the part of the query that its host's name holds. It is next to nothing where that is half,
-because then a page below is meant. An engine adds the whole of it. A document that lacks words is multiplied by at most
-1, where the words are few: in a long question hardly any document has all.
+because then a page below is meant; and it is less, the more of the host's name was not said. An engine adds the whole
+of it. A document that lacks words is multiplied by at most 1, where the words are few: in a long question hardly any
+document has all.
 
-Words that ask ("paper", "information") say little of a subject, and nor does the grammar of Chinese. Stop words are not
+Words that ask ("paper", "docs") say little of a subject, and nor does the grammar of Chinese. Stop words are not
 looked for at all; these are, because somebody may mean them, but a page is no better for them where other words are
 there. A bigram of Chinese that holds a character of grammar is often no word, yet rare: a part of its weight goes for
 each.
@@ -25,12 +26,13 @@ from index.text.forward_index import Counts
 
 SHARE_STEPS = 1 << 10
 COVER_STEPS = 1 << 20  # so coarse that no machine's power function can differ
+NAME_FADE = 4  # the greater, the less a front page loses for each term of its name that was not said
 MANY = 9  # words; from so many on, lacking some costs nothing
 MANY_TERMS = 64  # of a title or an address; analyzer 1 keeps no more
 _ASKING_WORDS = (
     "article articles available concerned concerning deal dealing deals describe describes describing discuss "
-    "discusses discussing information interest interested literature paper papers publication publications regarding "
-    "related relating"
+    "discusses discussing docs documentation homepage information interest interested literature paper papers "
+    "publication publications regarding related relating website"
 )
 _ASKING = frozenset(_ASKING_WORDS.split())
 _GRAMMAR = frozenset("的了是在和与有为以对于及其之而什幺哪谁吗呢何怎几多少样")  # as the analyzer writes them
@@ -71,7 +73,7 @@ def earned(
     in_title = _by_length(rules, words, TITLE)[min(lengths[TITLE], MANY_TERMS)]
     in_address = _by_length(rules, words, URL)[min(lengths[URL], MANY_TERMS)]
     if is_front:  # a host's name of many words is stuffed: it earns nothing by them
-        in_address = in_address + _front_share(rules, tfs, weights) if lengths[URL] <= FRONT_MOST else 0.0
+        in_address = in_address + _front_share(rules, tfs, lengths[URL], weights) if lengths[URL] <= FRONT_MOST else 0.0
     return tuple(
         [
             weight * (in_title if counts[TITLE] else 0.0) + weight * (in_address if counts[URL] else 0.0)
@@ -87,15 +89,17 @@ def _by_length(rules: RankingRules, words: int, field: int) -> tuple[float, ...]
     return tuple(sum(share for each, share in known if each.holds(field, length)) for length in range(MANY_TERMS + 1))
 
 
-def _front_share(rules: RankingRules, tfs: Sequence[Counts], weights: Sequence[float]) -> float:
-    """The share of a word's weight that a front page earns; weights are whole steps, so that their sums are exact."""
+def _front_share(rules: RankingRules, tfs: Sequence[Counts], length: int, weights: Sequence[float]) -> float:
+    """The share of a word's weight that a front page earns; weights are whole steps, so that their sums are exact.
+    `length`: terms of its host's name."""
     named = sum(weight for counts, weight in zip(tfs, weights, strict=True) if counts[URL])
     if not named:
         return 0.0
     part = named / sum(weights)
     for _ in range(3):  # the eighth power: alike on every machine, as `pow` is not
         part *= part
-    return math.floor(rules.front_share * SHARE_STEPS * part) / SHARE_STEPS
+    silent = max(length - sum(counts[URL] for counts in tfs) - 1, 0)  # every name has one: its top label
+    return math.floor(rules.front_share * SHARE_STEPS * part * NAME_FADE / (NAME_FADE + silent)) / SHARE_STEPS
 
 
 def coverage(rules: RankingRules, has: Sequence[bool], weights: Sequence[float]) -> float:

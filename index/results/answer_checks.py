@@ -20,7 +20,7 @@ from index.query.parser import Query
 from index.query.scoring import Scorer, measure
 from index.query.search_rules import NEWEST_RULES, SearchRules
 from index.shard.messages import AskBest, BestAnswer, HitRow, SlotSums, StatisticsAnswer
-from index.text.forward_index import ForwardRecord, content_digest, signature_of
+from index.text.forward_index import ForwardRecord, content_digest, digest_of_numbers, signature_of
 from index.text.site_host import digest_of_host, host_of
 
 
@@ -91,14 +91,16 @@ def wrong_hit(hit: HitRow, text: Text, forward: ForwardRecord, query: Query) -> 
 
 
 def wrong_marks(hit: HitRow, text: Text) -> str | None:
-    """Say why a peer cannot have the key, digest, host, signature or first day of this very version of a document
-    right."""
+    """Say why a peer cannot have the marks of this very version of a document right: key, digest, host, signature,
+    first day, numbers of the title."""
     return _unlike(hit, text, content_digest(text), digest_of_host(host_of(text.url)), signature_of(text))
 
 
 def _unlike(hit: HitRow, text: Text, digest: bytes, host: bytes, signature: bytes) -> str | None:
     if hit.first_seen != text.first_seen:
         return "another first day than the signed document's"
+    if hit.title_numbers != digest_of_numbers(text.title):
+        return "other numbers in the title than the signed document's"
     if hit.key != text.key or hit.digest != digest:
         return "another key or digest than the signed document's"
     if hit.host != host or hit.signature != signature:

@@ -3,15 +3,18 @@
 Pure: values only. A signature is what the author of a document says of its text (`Text.signature`): enough to fold
 pages of one host. Before a page of another host is folded, both signatures are made again from the signed texts: with a
 copied signature a fraud could hide the page that it imitates.
+
+Near copies whose titles differ in a number or in a word of the query are not folded: a reader asked for one of them,
+and release notes or front pages of one template are alike in all else.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from index.change_feed import Text
 from index.shard.messages import HitRow
-from index.text.field_terms import BODY
-from index.text.forward_index import ForwardRecord, content_digest
+from index.text.field_terms import BODY, TITLE
+from index.text.forward_index import Counts, ForwardRecord, content_digest
 
 NEAR_BITS = (
     8  # different bits of 128 at most: what crawl/content/fingerprint.py takes for near, by measured error rates
@@ -31,22 +34,25 @@ def no_signature(text: str) -> bytes:
 
 
 class Likeness(NamedTuple):
-    """The values by which a page is compared: the digest of all its text, and its signature as a number. The signature
-    is None where the page is too short for one or has none."""
+    """The values by which a page is compared: the digest of all its text, its signature as a number, which numbers its
+    title has, and how often each leaf of the query. The signature is None where the page is too short or has none."""
 
     digest: bytes
     signature: int | None
+    titled: tuple[int, tuple[int, ...]]
 
 
-def likeness(marks: Marks) -> Likeness:
-    """Return what is compared of a page."""
+def likeness(marks: Marks, tfs: Sequence[Counts]) -> Likeness:
+    """Return what is compared of a page; `tfs`: occurrences of each leaf of the query by field."""
     is_long = marks.lengths[BODY] >= LEAST_TERMS
-    return Likeness(marks.digest, _number(marks.signature) if is_long and marks.signature else None)
+    titled = marks.title_numbers, tuple([counts[TITLE] for counts in tfs])
+    return Likeness(marks.digest, _number(marks.signature) if is_long and marks.signature else None, titled)
 
 
 def are_near(one: Likeness, other: Likeness) -> bool:
-    """Tell whether two pages say the same, as far as their marks tell."""
-    return one.digest == other.digest or _agree(one.signature, other.signature)
+    """Tell whether two pages say the same, as far as their marks tell: all of their text, or else their main texts,
+    where their titles differ in no number and in no word of the query."""
+    return one.digest == other.digest or (one.titled == other.titled and _agree(one.signature, other.signature))
 
 
 def say_the_same(one: Text, other: Text, sign: Sign) -> bool:
@@ -67,17 +73,17 @@ class NearIndex:
         self._digests: dict[bytes, list[int]] = {}
         self._bands: dict[tuple[int, int], list[int]] = {}
 
-    def add(self, marks: Marks) -> None:
+    def add(self, hit: HitRow) -> None:
         """Add a page after those that were added before."""
-        page, place = likeness(marks), len(self._pages)
+        page, place = likeness(hit, hit.tfs), len(self._pages)
         self._pages.append(page)
         self._digests.setdefault(page.digest, []).append(place)
         for band in _bands(page):
             self._bands.setdefault(band, []).append(place)
 
-    def near(self, marks: Marks) -> Iterator[int]:
+    def near(self, hit: HitRow) -> Iterator[int]:
         """Yield the places of those that are near, in order."""
-        page = likeness(marks)
+        page = likeness(hit, hit.tfs)
         places = set(self._digests.get(page.digest, ()))
         for band in _bands(page):
             places.update(self._bands.get(band, ()))

@@ -165,13 +165,14 @@ class SearchOracle:
                     if len(hits) - begin == TEN:
                         left += rest[number:]
                         break
+                    page = likeness(forward, scored.numbers.tfs)
                     if shown[host_of(text.url)] >= most:
                         left.append((scored, text, forward))
-                    elif (place := self._first_near(hits, pages, text, likeness(forward))) is not None:
+                    elif (place := self._first_near(hits, pages, text, page)) is not None:
                         hits[place] = replace(hits[place], similar=(*hits[place].similar, text))
                     else:
                         hits.append(OracleHit(text, scored))
-                        pages.append(likeness(forward))
+                        pages.append(page)
                         shown[host_of(text.url)] += 1
                 rest = left
         first = _first(found) if is_crowded else {}

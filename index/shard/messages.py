@@ -161,7 +161,8 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     `is_front`: whether it is the host's front page.
     `is_foreign`: whether its language has no Latin letters, and the question no others.
     `is_obscure`: whether few other sites link to its site.
-    `first_seen`: the day that its content was first known, 0 unknown."""
+    `first_seen`: the day that its content was first known, 0 unknown.
+    `title_numbers`: equal for pages whose titles name the same numbers."""
 
     id: Id
     key: Id
@@ -178,6 +179,7 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     is_foreign: bool = False
     is_obscure: bool = False
     first_seen: Annotated[int, Meta(ge=0, lt=1 << 16)] = 0
+    title_numbers: Annotated[int, Meta(ge=0, lt=1 << 16)] = 0
 
     @property
     def numbers(self) -> ScoreInputs:

@@ -127,8 +127,8 @@ class TopHits:
             return None
         numbers = score, tfs, forward.lengths, close
         day = forward.day if self._query.is_by_date else 0
-        marks = forward.host, forward.signature, day
-        return HitRow(row.id, row.key, row.version, forward.digest, *numbers, *marks, *traits, forward.first_seen)
+        marks, seen = (forward.host, forward.signature, day), (forward.first_seen, forward.title_numbers)
+        return HitRow(row.id, row.key, row.version, forward.digest, *numbers, *marks, *traits, *seen)
 
 
 class _Needles(NamedTuple):

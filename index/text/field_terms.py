@@ -17,7 +17,7 @@ from index.change_feed import Text
 from index.text import text_leaf
 from index.text.analyzer import terms
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
-from index.text.site_host import front_name
+from index.text.site_host import front_name, shorter_names
 from index.text.stem_classes import class_of
 from index.text.text_leaf import Limits
 
@@ -68,12 +68,12 @@ class FieldTerms:
 
 
 def analyse(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> FieldTerms:
-    """Cut a document's fields into the terms of its stem class, as many of each as the analyzer keeps. The address of a
-    front page is its host name alone."""
+    """Cut a document's fields into the terms of its stem class, as many of each as the analyzer keeps."""
+    title = text.title[:MAX_LINE_CHARS]
     lines = (
-        text.title[:MAX_LINE_CHARS],
+        title,
         *(heading[:MAX_LINE_CHARS] for heading in text.headings[:MAX_HEADINGS]),
-        unquote((front_name(text.url) or text.url.partition("://")[2])[:MAX_LINE_CHARS], errors="replace"),
+        unquote(_address_of(text.url, title)[:MAX_LINE_CHARS], errors="replace"),
         text.body[:MAX_BODY_CHARS],
         text.boilerplate[:MAX_BODY_CHARS],
     )
@@ -81,6 +81,12 @@ def analyse(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> FieldTerms:
     vocabulary, numbers, lengths = cut(lines, (*rules.limits, BOILERPLATE_LIMIT), class_of(text.language))
     places, ends = np.frombuffer(numbers, np.uint16), accumulate(lengths, initial=0)
     return FieldTerms(vocabulary, places, [places[start:end] for start, end in pairwise(ends)])
+
+
+def _address_of(url: str, title: str) -> str:
+    """An address as it is analysed: that of a front page is its host's name, and shorter names of the site."""
+    host = front_name(url)
+    return " ".join((host, *shorter_names(host, title))) if host else url.partition("://")[2]
 
 
 def cut_lines(lines: Sequence[str], limits: Limits, stem_class: int) -> tuple[list[str], bytes, list[int]]:

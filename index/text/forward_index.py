@@ -3,14 +3,15 @@
 Pure: bytes and values. Scores are computed from this record alone, whether it comes from disk or was just made from a
 signed document, so both give the same numbers. A record never leaves the machine: it has the machine's byte order.
 
-Layout: digest (16) · digest of the host (8) · signature (16, zeros where unknown) · stem class (u8) · whether it is a
-front page (u8) · the scripts of its language (u8) · the day that it is dated, and the one that it was first seen (u16
-each, 0 where unknown) · the links to its site (i8, see `Text.site_links`) · four field lengths (u16) · number of terms
-that stand more than once (u16) · number of their positions (u16) · size of the compressed table (u32) · the low bytes
-of these positions · compressed, the table of terms, "\\0term\\0term\\0", those first that stand more than once ·
-compressed, the low bytes of two rows of numbers (u16), their high bytes, and those of the positions. The first row
-tells where the positions of each of these terms begin, and where the last's end; the second is the one position of
-each other term. Each `RUN`th number of a row stands as it is, any other as what it is above the one before.
+Layout: digest (16) · digest of the host (8) · signature (16, zeros where unknown) · digest of the numbers in the title
+(u16, 0 without any) · stem class (u8) · whether it is a front page (u8) · the scripts of its language (u8) · the day
+that it is dated, and the one that it was first seen (u16 each, 0 where unknown) · the links to its site (i8, see
+`Text.site_links`) · four field lengths (u16) · number of terms that stand more than once (u16) · number of their
+positions (u16) · size of the compressed table (u32) · the low bytes of these positions · compressed, the table of
+terms, "\\0term\\0term\\0", those first that stand more than once · compressed, the low bytes of two rows of numbers
+(u16), their high bytes, and those of the positions. The first row tells where the positions of each of these terms
+begin, and where the last's end; the second is the one position of each other term. Each `RUN`th number of a row stands
+as it is, any other as what it is above the one before.
 One space of positions holds all fields, each at its base; the gaps are wider than any distance that ranking looks at,
 and headings are one position apart, so nothing matches across a border. Boilerplate comes last: a document matches by
 it, but it is no field, so no score and no length knows of it.
@@ -18,6 +19,7 @@ it, but it is no field, so no score and no length knows of it.
 
 from __future__ import annotations
 
+import re
 import struct
 import threading
 from bisect import bisect_left
@@ -25,6 +27,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 import zstandard
@@ -34,7 +37,7 @@ from index.change_feed import Text
 from index.errors import IndexCorrupt
 from index.text import text_leaf
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
-from index.text.field_terms import BODY, HEADINGS, TITLE, URL, FieldTerms, Places, analyse
+from index.text.field_terms import BODY, HEADINGS, MAX_LINE_CHARS, TITLE, URL, FieldTerms, Places, analyse
 from index.text.site_host import digest_of_host, front_name, host_of
 from index.text.stem_classes import class_of
 from index.text.tags import day_of
@@ -46,10 +49,11 @@ BASES = (0, 1024, 4096, 8192)  # the first position of each field
 BOILERPLATE_BASE = 28_672  # after the last of the body
 SIGNATURE_BYTES = 16
 
-_HEAD = struct.Struct("=16s8s16sB?BHHb4HHHI")
+_HEAD = struct.Struct("=16s8s16sHB?BHHb4HHHI")
 _HOST = slice(16, 24)
-_LENGTHS = slice(9, 13)
+_LENGTHS = slice(10, 14)
 RUN = 32  # numbers that are added up, at most
+_NUMBER = re.compile(r"\d+")
 _UNSIGNED = bytes(SIGNATURE_BYTES)
 _POSITIONS = np.arange(1 << 16, dtype="<u2").tobytes()
 
@@ -93,6 +97,7 @@ class ForwardRecord(NamedTuple):
     digest: bytes  # 16 bytes, equal for documents with equal title, body and boilerplate
     host: bytes  # the digest of its host, 8 bytes
     signature: bytes  # the document's own, 16 bytes, b"" where it has none
+    title_numbers: int  # see `digest_of_numbers`
     stem_class: int
     is_front: bool  # whether it is its host's front page
     scripts: int  # of its language, see `writing`; 0 unknown
@@ -149,11 +154,11 @@ def encode_forward(text: Text, fields: FieldTerms) -> bytes:
 def decode_forward(record: bytes) -> ForwardRecord:
     """Return the reader of a record that `encode_forward` made."""
     digest, host, signature, *traits, title, headings, url, body, many, count, size = _HEAD.unpack_from(record)
-    stem_class, is_front, scripts, day, first_seen, links = traits
+    said, stem_class, is_front, scripts, day, first_seen, links = traits
     signed, begin = signature if signature != _UNSIGNED else b"", _HEAD.size + count
     table, rows = _TABLES.decompress(record[begin : begin + size]), _ROWS.decompress(record[begin + size :])
     lengths, low = (title, headings, url, body), record[_HEAD.size : begin]
-    marks = stem_class, is_front, scripts, day, first_seen, links
+    marks = said, stem_class, is_front, scripts, day, first_seen, links
     return ForwardRecord(digest, host, signed, *marks, lengths, many, low, table, rows)
 
 
@@ -203,6 +208,12 @@ def content_digest(text: Text) -> bytes:
     return sha256(sizes + (text.title + text.boilerplate + text.body).encode()).digest()[:16]
 
 
+def digest_of_numbers(title: str) -> int:
+    """Hash the numbers in a title, in order, to 16 bits; 0 where it has none."""
+    numbers = _NUMBER.findall(title[:MAX_LINE_CHARS])
+    return 1 + crc32(" ".join(numbers).encode()) % 0xFFFF if numbers else 0
+
+
 def signature_of(text: Text) -> bytes:
     """Return a document's signature where it has the size of one, else b""."""
     return text.signature if len(text.signature) == SIGNATURE_BYTES and any(text.signature) else b""
@@ -246,11 +257,11 @@ def _measured(text: Text, fields: FieldTerms) -> ForwardRecord:
     return ForwardRecord(*_marks_of(text), lengths_of(fields), *_tables_of(fields))
 
 
-def _marks_of(text: Text) -> tuple[bytes, bytes, bytes, int, bool, int, int, int, int]:
+def _marks_of(text: Text) -> tuple[bytes, bytes, bytes, int, int, bool, int, int, int, int]:
     """The facts that a record holds of its document beside terms."""
     marks = content_digest(text), digest_of_host(host_of(text.url)), signature_of(text)
     traits = class_of(text.language), bool(front_name(text.url)), scripts_of_language(text.language)
-    return *marks, *traits, day_of(text), text.first_seen, text.site_links
+    return *marks, digest_of_numbers(text.title), *traits, day_of(text), text.first_seen, text.site_links
 
 
 def _distances(row: NDArray[np.uint16], run: int) -> NDArray[np.uint16]:

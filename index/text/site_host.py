@@ -13,6 +13,9 @@ from urllib.parse import quote, unquote_to_bytes, urlsplit
 _FRONT_PATHS = frozenset(("", "/", "/index.html", "/index.htm", "/index.php"))
 MAX_FOLDERS = 4  # segments of a path, by which a page is found
 _PLAIN_PATH = re.compile(r"[\w.~/-]*", re.ASCII)
+_LABEL, _WORD = re.compile(r"[^.-]+"), re.compile(r"[^\W_]+")
+_LEFT_OUT = "ql", "sql", "js", "db", "lang", "project", "docs", "wiki", "hq"  # endings of names: people say "postgres"
+LEAST_NAME, MAX_NAMES = 3, 2  # letters of a shorter name, and how many of them a front page has
 HOST_BYTES = 8  # nobody finds another host with the digest of a given one
 
 
@@ -31,6 +34,21 @@ def front_name(url: str) -> str:
         return (parts.hostname or "") if parts.path in _FRONT_PATHS and not parts.query else ""
     except ValueError:
         return ""
+
+
+def shorter_names(host: str, title: str) -> list[str]:
+    """Return what people call a site: words of its front page's title that begin a label of its host, and labels
+    without an ending that is left out ("django" for djangoproject.com, "postgres" for postgresql.org)."""
+    labels = _LABEL.findall(host.lower())
+    said = (word for word in _WORD.findall(title.lower()) if any(_begins(label, word) for label in labels))
+    cut = (label.removesuffix(ending) for label in labels for ending in _LEFT_OUT)
+    names = dict.fromkeys(name for name in (*said, *cut) if len(name) >= LEAST_NAME and name not in labels)
+    return list(names)[:MAX_NAMES]
+
+
+def _begins(label: str, word: str) -> bool:
+    """Tell whether a label goes on after a word by a letter; elsewhere the analyzer cuts it."""
+    return label.startswith(word) and label[len(word) : len(word) + 1].isalpha()
 
 
 @lru_cache(1 << 14)

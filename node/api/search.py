@@ -78,6 +78,7 @@ class SearchResult(ResponseBody):
     images: list[ImageFound]
     similar: list[str]
     similar_count: int
+    pinned: bool
     explain: Json | UnsetType = UNSET
 
 

@@ -162,6 +162,7 @@ ROWS = st.fixed_dictionaries(
         "date": TIMES | TEXTS,
         "similar": st.lists(ANY_URL | st.fixed_dictionaries({"url": ANY_URL}), max_size=3),
         "similar_count": st.integers() | TEXTS,
+        "pinned": st.booleans() | TEXTS,
         "replicas": st.integers() | TIMES,
         "site_more": st.integers() | TEXTS,
         "explain": st.dictionaries(TEXTS, TEXTS, max_size=2) | TEXTS,

@@ -450,6 +450,7 @@ def _hit(page: Json, query: str, numbers: Json) -> Json:
         "origin": "",
         "similar": ["http://mirror.test/appetite.html"],
         "similar_count": 1,
+        "pinned": False,
         **({"explain": numbers} if numbers else {}),
     }
 

@@ -47,7 +47,7 @@ QUERIES = [
     "runn* serch~ NOT (engine OR dogs)",
 ]
 ANALYSES = {1: "cf72e74c3f2b32083dfd19b1d77f8a51"}
-SCORES = {(1, 1): "06d8e7c272f67f6610f39baa95fd6266"}  # of a ranking, with an analyzer
+SCORES = {(1, 1): "0"}  # of a ranking, with an analyzer
 
 
 def page(number: int) -> Text:

@@ -73,6 +73,23 @@ def test_a_front_page_stands_before_its_own_pages_for_the_name_of_its_site_only(
     assert first(web, "sprocket topic") != front.url, "it asks for more than the site"
 
 
+@pytest.mark.parametrize(
+    ("host", "title", "said"),
+    [
+        ("docs.sprocketproject.test", "Welcome", "sprocket docs"),
+        ("www.sprocketq.test", "Sprocket - a queue", "sprocket"),
+        ("sprocketql.test", "SprocketQL documentation", "sprocket documentation"),
+    ],
+)
+def test_a_site_is_found_by_what_people_call_it(host: str, title: str, said: str) -> None:
+    filler = " ".join(f"word{n}" for n in range(60))
+    front = page(title, f"sprocket {filler}", f"http://{host}/")
+    longer = page("Toolbox", f"sprocket {filler}", "http://kafka-sprocket-extra.readme.test/")
+    pages = [page(f"Sprocket {n}", f"sprocket docs {filler}", f"http://{host}/a/b/{n}.html") for n in range(5)]
+    others = [page(f"Topic {n}", f"docs {filler}", f"http://other{n}.test/") for n in range(20)]
+    assert first([*pages, longer, front, *others], said) == front.url
+
+
 def test_a_term_and_the_name_of_a_site_find_the_page_of_that_site() -> None:
     """The page is named by nothing but its address; others say the term more often, or are beside it."""
     filler = " ".join(f"word{n}" for n in range(60))

@@ -26,7 +26,7 @@ def hit_of(text: Any) -> HitRow:
     numbers = scored.numbers.tfs, scored.numbers.lengths, scored.numbers.closeness
     digest = content_digest(text)
     traits = forward.is_front, scored.numbers.is_foreign, scored.numbers.is_obscure
-    marks = forward.host, forward.signature, 0, *traits, forward.first_seen
+    marks = forward.host, forward.signature, 0, *traits, forward.first_seen, forward.title_numbers
     return HitRow(text.id, text.key, text.version, digest, scored.score, *numbers, *marks)
 
 
@@ -109,6 +109,7 @@ def test_the_signed_document_has_the_last_word() -> None:
         {"key": bytes(20)},
         {"host": bytes(8)},
         {"signature": b"x" * 16},
+        {"title_numbers": 7},
         {"lengths": (9, 9, 9, 9)},
         {"is_obscure": not hit.is_obscure},
         {"first_seen": hit.first_seen ^ 1},

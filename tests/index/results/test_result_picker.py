@@ -4,6 +4,7 @@ from collections import Counter
 from random import Random
 
 import pytest
+from msgspec import structs
 
 from dht import NodeId
 from index.query.parser import parse_query
@@ -115,6 +116,19 @@ def test_a_result_stands_for_so_many_pages_of_other_hosts_and_no_more() -> None:
     assert [len(each.similar) for each in picked] == [MAX_ELSEWHERE, 1]
 
 
+def test_pages_whose_titles_differ_in_a_number_or_in_a_word_of_the_query_are_not_folded() -> None:
+    alike = hit(0, signature=b"s" * 16).hit
+    asked, other = ((2, 0, 0, 9),), ((0, 0, 0, 9),)
+    for number, (tfs, numbers, digest, is_folded) in enumerate(
+        [(asked, 7, 1, True), (other, 7, 1, False), (asked, 8, 1, False), (other, 8, 0, True)]
+    ):
+        marks = {"id": bytes([number + 1] * 20), "digest": bytes([digest] * 16)}
+        row = structs.replace(alike, **marks, tfs=tfs, title_numbers=numbers)
+        first = structs.replace(alike, digest=bytes(16), tfs=asked, title_numbers=7)
+        picked = pick([MergedHit(each, NodeId(b"")) for each in (first, row)], believe, 10)
+        assert len(picked) == (1 if is_folded else 2), number
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_index_of_near_marks_finds_what_comparing_all_finds(seed: int) -> None:
     rng = Random(seed)
@@ -124,7 +138,7 @@ def test_the_index_of_near_marks_finds_what_comparing_all_finds(seed: int) -> No
         signature = flipped(rng.choice(base), rng.randint(0, NEAR_BITS), rng) if rng.random() < 0.9 else b""
         row = hit(number, signature=signature, digest=rng.randrange(60)).hit
         assert list(index.near(row)) == [
-            place for place, each in enumerate(known) if are_near(likeness(each), likeness(row))
+            place for place, each in enumerate(known) if are_near(likeness(each, each.tfs), likeness(row, row.tfs))
         ]
         known.append(row)
         index.add(row)
