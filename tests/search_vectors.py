@@ -78,7 +78,7 @@ def pages_scored(rules: SearchRules) -> list[dict[str, Any]]:
                 counted = {"df": sums.df, "repeats": query.repeats, "weights": weights}
                 counted |= {"tfs": found.numbers.tfs, "lengths": found.numbers.lengths}
                 marks = {"closeness": found.numbers.closeness, "is_front": found.numbers.is_front}
-                marks |= {"is_foreign": found.numbers.is_foreign}
+                marks |= {"foreign": found.numbers.foreign}
                 out.append({**said, **counted, **marks, "score": found.score.hex()})
     return out
 

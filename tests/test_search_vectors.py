@@ -59,7 +59,7 @@ def score(vector: dict[str, Any]) -> float:
     coverage = 1.0
     if 2 <= len(weights) < 9 and found < every:
         coverage = floor((found / every) ** ((9 - len(weights)) / 20) * 2**20 + 0.5) / 2**20
-    script = 0.85 if vector["is_foreign"] else 1.0
+    script = (1.0, 0.88, 0.85)[vector["foreign"]]
     most = 1.0 if len(weights) < 2 else (1.15, 1.25, 1.4, 1.4, 1.25)[min(len(weights) - 2, 4)]
     return (bm25 + rewards) * coverage * script * (1 + (most - 1) * vector["closeness"] / 1024)
 

@@ -13,6 +13,7 @@ from index.change_feed import Text
 from index.engine.matcher import matches
 from index.query.alternatives import Counted, adopt, bent_by, bent_statistics, unsure_words
 from index.query.collection_statistics import Statistics, add
+from index.query.foreign import for_asker
 from index.query.leaf import phrase_of
 from index.query.parser import Query, parse_query
 from index.query.patterns import MAX_ALTERNATIVES, alternatives, find_patterns, write_out
@@ -78,6 +79,7 @@ class SearchOracle:
         is_by_date: bool = False,
         wanted: int | None = None,
         is_verbatim: bool = False,
+        asker_language: str = "",
     ) -> OracleAnswer:
         """Return the whole answer, or at least so many hits as are `wanted`; each is compared with all before."""
         asked = self._written_out(text), language, site, is_by_date, self._rules
@@ -86,7 +88,8 @@ class SearchOracle:
         alternatives = adopt(
             query, counts, {word: proposals(word, self, len(self._texts)) for word in unsure_words(query)}
         )
-        query = parse_query(*asked, bent_by(alternatives), is_verbatim)
+        spoken = for_asker(parse_query(text, language, site), asker_language).asker_language
+        query = for_asker(parse_query(*asked, bent_by(alternatives), is_verbatim), spoken)
         statistics = bent_statistics(query, alternatives, counts, statistics)
         found = [
             (score(forward, query, statistics), each, forward)

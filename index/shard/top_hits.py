@@ -11,10 +11,11 @@ from itertools import chain
 from typing import NamedTuple
 
 from index.engine.forward_table import ForwardRow
+from index.query.foreign import Foreign
 from index.query.leaf import Leaf, terms_in, words_of
 from index.query.parser import Query
 from index.query.query_tree import demands_a_leaf
-from index.query.scoring import Needed, Scorer, closeness, follow_each_other, is_foreign, is_latin, max_proximity
+from index.query.scoring import Needed, Scorer, closeness, follow_each_other, max_proximity
 from index.shard.messages import HitRow
 from index.text import text_leaf
 from index.text.forward_index import Counts, ForwardRecord, by_field, decode_forward, host_in, needle_of, within_fields
@@ -33,7 +34,7 @@ class TopHits:
     def __init__(self, query: Query, scorer: Scorer, k: int, floor: float, per_host: int) -> None:
         self._query, self._scorer, self._k, self._floor, self._per_host = query, scorer, k, floor, per_host
         self._most, self._finder = max_proximity(query), LeafFinder(query.leaves, text_leaf.leaf)
-        self._is_latin, self._demands_a_leaf = is_latin(query), demands_a_leaf(query)
+        self._foreign, self._demands_a_leaf = Foreign(query), demands_a_leaf(query)
         self._seen: set[int] = set()
         self._heap: list[_Entry] = []  # the worst first: lowest score, then highest id
         self._of: dict[bytes, list[_Entry]] = {}  # each host's best, the worst first
@@ -119,15 +120,15 @@ class TopHits:
         tfs, close, is_anywhere = self._finder.measure(forward, found)
         if self._demands_a_leaf and not is_anywhere:  # a word of a phrase, and not the phrase
             return None
-        is_front, is_other = forward.is_front, is_foreign(forward, self._is_latin)
-        alone = self._scorer.before_proximity(tfs, forward.lengths, is_front, is_other)
+        is_front, foreign = forward.is_front, self._foreign.of(forward)
+        alone = self._scorer.before_proximity(tfs, forward.lengths, is_front, foreign)
         score = alone * self._scorer.proximity(close)
         if score < least:
             return None
         numbers = score, tfs, forward.lengths, close
         day = forward.day if self._query.is_by_date else 0
         marks = forward.host, forward.signature, day
-        return HitRow(row.id, row.key, row.version, forward.digest, *numbers, *marks, is_front, is_other)
+        return HitRow(row.id, row.key, row.version, forward.digest, *numbers, *marks, is_front, foreign)
 
 
 class _Needles(NamedTuple):

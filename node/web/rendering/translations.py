@@ -12,6 +12,8 @@ from typing import Literal
 
 import msgspec
 
+from dht import language_code
+
 Tongue = Literal["en", "zh"]
 Translate = Callable[..., str]
 
@@ -32,6 +34,13 @@ def choose(wanted: str, accepted: str) -> Tongue:
         if language == "en":
             return "en"
     return "en"
+
+
+def asker_language(wanted: str, accepted: str) -> str:
+    """Return the language that an asker reads most, as documents have it: of the interface where one was asked for,
+    else the first of Accept-Language; "" unknown."""
+    first = next(iter(_by_preference(accepted)), "")
+    return language_code(wanted) or language_code(first)
 
 
 def translator(tongue: Tongue) -> Translate:
