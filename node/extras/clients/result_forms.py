@@ -13,8 +13,9 @@ from node.extras.clients.narrowing import TIME_RANGES, Narrowing, narrowed, sinc
 from node.extras.clients.searxng import searxng_json
 from node.service.service import Service
 from node.views.safe_text import plain
-from node.web.rendering.translations import asker_language, choose, translator
+from node.web.rendering.translations import choose, translator
 from node.web.requests.api import json_response, search_request
+from node.web.requests.asker_language import asker_language
 from node.web.requests.own_origin import own_origin
 from node.web.requests.paging import search_from
 from node.web.requests.parameters import Values

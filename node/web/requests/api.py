@@ -15,7 +15,7 @@ from node.api.peers import Peers
 from node.api.search import Suggestions
 from node.jobs.job_progress import MAX_ASKED
 from node.service.service import Service
-from node.web.rendering.translations import asker_language
+from node.web.requests.asker_language import asker_language
 from node.web.requests.openapi import openapi
 from node.web.requests.own_origin import caller_of
 from node.web.requests.parameters import Values, read_parameters

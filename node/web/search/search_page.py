@@ -13,8 +13,8 @@ from node.service.service import Service
 from node.views.safe_text import around, plain
 from node.web.rendering.pages import Pages, page_response
 from node.web.rendering.rendered_pages import RenderedPages
-from node.web.rendering.translations import asker_language
 from node.web.requests.api import parameters, search_request
+from node.web.requests.asker_language import asker_language
 from node.web.requests.forms import read_form, read_query
 from node.web.requests.own_origin import caller_of
 from node.web.requests.parameters import Values, read_parameters
