@@ -50,6 +50,8 @@ class Text:
     origin: str = ""  # the archive that it was imported from; "" where it was fetched
     media_type: str = ""  # "" unknown
     images: tuple[Image, ...] = ()
+    first_seen: int = 0  # the day that its content was first known: 1 is the first of January 1970; 0 unknown
+    site_links: int = -1  # of how many other domains link to its site, the number of bits; -1: nobody has counted them
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ def pages_scored(rules: SearchRules) -> list[dict[str, Any]]:
                 counted = {"df": sums.df, "repeats": query.repeats, "weights": weights}
                 counted |= {"tfs": found.numbers.tfs, "lengths": found.numbers.lengths}
                 marks = {"closeness": found.numbers.closeness, "is_front": found.numbers.is_front}
-                marks |= {"foreign": found.numbers.foreign}
+                marks |= {"foreign": found.numbers.foreign, "is_obscure": found.numbers.is_obscure}
                 out.append({**said, **counted, **marks, "score": found.score.hex()})
     return out
 

@@ -60,8 +60,15 @@ def score(vector: dict[str, Any]) -> float:
     if 2 <= len(weights) < 9 and found < every:
         coverage = floor((found / every) ** ((9 - len(weights)) / 20) * 2**20 + 0.5) / 2**20
     script = (1.0, 0.88, 0.85)[vector["foreign"]]
+    begin, terms = 0.15 if vector["is_obscure"] else 0.22, max(100, vector["lengths"][3])
+    share = sum(max(0, body - 4) for *_, body in vector["tfs"]) / terms
+    doubt = 1 - 0.75 * min(1.0, max(0.0, share - begin) / 0.1)
+    if vector["is_obscure"]:
+        counts = [each for each in vector["tfs"] if not (vector["is_front"] and each[2])]
+        bare = sum(t and not h and b < 3 for t, h, _, b in counts) / len(weights)
+        doubt *= 1 - 0.65 * bare**4
     most = 1.0 if len(weights) < 2 else (1.15, 1.25, 1.4, 1.4, 1.25)[min(len(weights) - 2, 4)]
-    return (bm25 + rewards) * coverage * script * (1 + (most - 1) * vector["closeness"] / 1024)
+    return (bm25 + rewards) * coverage * script * doubt * (1 + (most - 1) * vector["closeness"] / 1024)
 
 
 def test_a_words_weight_is_its_idf_as_often_as_it_is_said_or_less() -> None:

@@ -8,12 +8,14 @@ from pathlib import Path
 from benchmarks.figures import Row, parser_for, show
 from benchmarks.search import (
     analysing,
+    bending,
     joined_words,
     known_items,
     misspellings,
     near_duplicates,
     other_script,
     site_names,
+    spam,
     typed,
     word_forms,
 )
@@ -29,7 +31,9 @@ PARTS = {
     "joined": joined_words,
     "forms": word_forms,
     "spelling": misspellings,
+    "bending": bending,
     "copies": near_duplicates,
+    "spam": spam,
     "analysing": analysing,
 }
 PACKAGES = ("tantivy", "bm25s", "whoosh-reloaded", "PyStemmer", "opencc", "numpy")

@@ -16,8 +16,21 @@ OTHER_SCRIPT_LOSS = 0.03  # of hit@1 in the script of the texts
 JOINED_UNANSWERED = 0.02  # of pairs of Chinese words
 CORRECTED_RIGHT = 0.93  # of misspelled words of five letters or more
 CORRECTED_WRONGLY = 0.01  # of right queries, rare names included
+MISSPELLED_MRR = 0.95  # of known items with one slip, of the MRR of the same without it
+CORRECTED_ITEMS = 0.005  # of known items without one
+CODE_IN_THREE = 0.9  # of names and paths that one page writes: 54 of 60
+SPLIT_IN_TEN = 0.95  # of words that are split or joined otherwise than pages write them
 FORMS_MET = 0.90  # of pairs of forms of a word, over all languages
 FORMS_MET_LANGUAGE = 0.75  # of each language
 IRREGULAR_MET = 0.80  # of irregular English pairs
 FOLDED_RIGHT = 0.95  # of near-duplicate pages
 FOLDED_WRONGLY = 0.01
+SPAM_LOSS = {  # of the MRR of the pages that are meant, beside so much spam
+    "stuffed by one owner": 0.025,
+    "stuffed by thirty domains": 0.075,
+    "light": 0.055,
+    "copies": 0.015,
+    "doorways by script": 0.055,
+    "hidden text": 0.015,
+}
+SMALL_LOSS = 0.02  # of that of known items on sites that nobody links to, without spam

@@ -50,7 +50,7 @@ async def _rows(
     ]
 
 
-def hosts_of_words(pages: Sequence[WebPage]) -> Mapping[str, frozenset[str]]:
+def hosts_of_words(pages: Sequence[WebPage]) -> dict[str, frozenset[str]]:
     """Return on which hosts each word of Latin letters stands, in lower case."""
     found: dict[str, set[str]] = defaultdict(set)
     for page in pages:

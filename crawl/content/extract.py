@@ -24,7 +24,7 @@ from crawl.content.printed_date import date_by_title, printed_dates
 from crawl.content.raw_html import BREAK, MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, RawHtml
 from crawl.content.rendering import join_hyphens
 from crawl.content.robots_directives import is_unendorsed, meta_directives
-from crawl.content.scripts import needs_script
+from crawl.content.scripts import needs_script, script_move
 from crawl.content.xhtml import XHTML_TYPE, html_of
 from crawl.fetch.link_header import MOVES_WITHIN_S, feeds_of, parse_refresh
 from crawl.fetch.response import HTML_TYPES, PDF_TYPE
@@ -87,6 +87,8 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str, source: str) -> Par
     canonical = find_url(reading.canonical, base) if reading.canonical else None
     has_text = bool(texts.main or texts.boilerplate) and not reading.shows_all
     moved_to = _refresh(reading, base, task.url, has_text=has_text) if reading.refreshes else ""
+    if not moved_to and (reference := script_move(source)):
+        moved_to = target if (target := find_url(reference, base)) and target != task.url else ""
     return ParseResult(
         charset=charset,
         language=guess_language(reading.language, texts.main),

@@ -57,6 +57,8 @@ class Page(msgspec.Struct, frozen=True):
     sent: SentRequest | None = None  # the request that brought it, where it is known
     unavailable_at: float = 0.0  # Unix seconds from which on it may not be found; 0.0: never
     images: tuple[PageImage, ...] = ()
+    first_seen: int = 0  # the day that its content was first known: 1 is the first of January 1970; 0 unknown
+    site_links: int = -1  # of how many other domains were found to link to its site, the number of bits; -1 unknown
 
 
 Engine = Literal["lexbor", "lxml"]
@@ -100,7 +102,7 @@ class ParseResult(msgspec.Struct, frozen=True, array_like=True):
     feeds: tuple[str, ...] = ()  # URLs of lists of the site's newest pages
     content: bytes = b""  # the body without its codings, where it had any
     content_digest: bytes = b""  # SHA-256 of the body without codings
-    moved_to: str = ""  # the URL that a refresh moves readers to at once, where that is another one
+    moved_to: str = ""  # the URL that a refresh or a script moves readers to at once, where that is another one
     needs_script: bool = False  # its text comes by script: crawl/content/scripts.py
     images: tuple[PageImage, ...] = ()
 

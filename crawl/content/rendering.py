@@ -32,8 +32,10 @@ FORMULA_SOURCES = ("annotation", "annotation-xml")  # of `math`, which shows its
 SNIPPETLESS = frozenset(("span", "div", "section"))  # data-nosnippet counts on these
 _ALWAYS_SHOWN = frozenset(("html", "body"))  # where their own attributes hide them, a script shows them at once
 _INLINE = frozenset(("none", "contents", "ruby", "inherit", "initial", "unset", "revert", "revert-layer"))
+_SIDES = ("left", "right", "top", "bottom", "text-indent")
 _HIDDEN_NAME = re.compile(rb"[\s\"'/]hidden(?:[\s=>/]|$)")  # an attribute
-_TELLING = b"nosnippet", b"hidden", b"popover", b"isplay"
+_TELLING = b"nosnippet", b"hidden", b"popover", b"isplay", b"ont-size", b"-999"  # the custom is -9999px
+_NO_SIZE = re.compile(rb"ont-size\s*:\s*0(?![.\d])")
 _STYLE_BYTES = 200  # of a `style` attribute before a property
 _HYPHEN = re.compile(r"(?<![^\W\d_])([^\W\d_]+)([-\u2010\u00ad])[ \t\r]*\n\s*(?=([^\W\d_]+))")
 _COMPOUND = re.compile(r"(?<![^\W\d_])[^\W\d_]+[-\u2010](?=([^\W\d_]+))")
@@ -59,6 +61,8 @@ def telling_attributes(source: bytes, *, has_buttons: bool) -> list[str]:
     if there & 8 and "style" not in found:
         ends = [source[max(0, at - _STYLE_BYTES) : at].lower() for at in places(source, b"isplay")]
         found += ["style"] if any(b"style=" in each for each in ends) else []
+    if "style" not in found and (there & 32 or (there & 16 and _NO_SIZE.search(source))):
+        found.append("style")
     return found
 
 
@@ -78,10 +82,17 @@ def is_hidden(tag: str, attributes: Mapping[str, str | None]) -> bool:
         return True
     if "open" not in attributes and (tag == "dialog" or "popover" in attributes):
         return True
-    return style_value(attributes, "display") == "none" or style_value(attributes, "visibility") in (
-        "hidden",
-        "collapse",
-    )
+    if style_value(attributes, "display") == "none" or style_value(attributes, "visibility") in ("hidden", "collapse"):
+        return True
+    return _is_out_of_sight(attributes)
+
+
+def _is_out_of_sight(attributes: Mapping[str, str | None]) -> bool:
+    """Tell whether the letters of an element have no size or stand beside the page."""
+    style = (attributes.get("style") or "").lower()
+    if "-999" in style and any(style_value(attributes, name).startswith("-999") for name in _SIDES):
+        return style_value(attributes, "position") in ("absolute", "fixed") or "text-indent" in style
+    return "font-size" in style and style_value(attributes, "font-size").rstrip("%ceimprtx") == "0"
 
 
 def ends_line(attributes: Mapping[str, str | None]) -> bool:

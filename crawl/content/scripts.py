@@ -1,4 +1,4 @@
-"""Tells a page whose text comes by script: nobody runs it here, so the page has next to no text.
+"""Tells a page whose text comes by script, and one that a script moves on: nobody runs scripts here.
 
 Pure: a source and the characters that were read of it in. The root elements are those that React, Vue, Angular, Svelte,
 Next, Nuxt, Ember and Quasar have by default.
@@ -16,6 +16,12 @@ _ROOT = re.compile(
     re.IGNORECASE,
 )
 _REQUEST = re.compile(r"<noscript\b(?:(?!</noscript).)*?\bjava\s?script\b", re.IGNORECASE | re.DOTALL)
+SCRIPT_BEGIN = 200  # characters of a script's tag and of what stands before its first word
+_SCRIPT_MOVE = re.compile(
+    r"<script\b[^>]*>\s*(?:(?:window|document|self|top|parent)\.)*location"
+    r"(?:(?:\.href)?\s*=\s*|\.(?:replace|assign)\s*\(\s*)([\"'])([^\"'\s<>]+)\1\s*\)?\s*;?\s*</script",
+    re.IGNORECASE,
+)
 
 
 def needs_script(html: str, chars: int) -> bool:
@@ -24,3 +30,16 @@ def needs_script(html: str, chars: int) -> bool:
         return False
     html = html[:_MAX_CHARS]
     return _SCRIPT.search(html) is not None and (_ROOT.search(html) or _REQUEST.search(html)) is not None
+
+
+def script_move(source: str) -> str:
+    """Return the reference to where a script without a condition moves readers at once, "" where none does."""
+    at = source.find("location")
+    while at >= 0:
+        start = source.rfind("<", max(0, at - SCRIPT_BEGIN), at)
+        found = _SCRIPT_MOVE.match(source, start) if start >= 0 else None
+        if found and source.rfind("<!--", 0, start) <= source.rfind("-->", 0, start):
+            return found[2]
+        at = source.find("-->", start) if found else at  # a script in a comment: what follows that is looked at
+        at = source.find("location", at + 1) if at >= 0 else -1
+    return ""

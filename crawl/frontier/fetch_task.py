@@ -93,3 +93,4 @@ class FetchTask:
     address: str  # where the request counts against the address's limits, "" where it does not
     counted: float = 0.0  # what AddressLimits.begin said
     newer: Visit | None = None
+    site_links: int = -1  # see `Page.site_links`

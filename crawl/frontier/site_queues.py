@@ -22,6 +22,7 @@ MAX_AHEAD = 10_000  # URLs counted before another one; further ones are not look
 MAX_UNLOCATED = 10_000  # new sites whose address is to be looked up; that of others is, at their first turn
 BUSY_S = 1.0  # until a site with an open request is asked for again
 HELD_S = 60.0  # until a site that the owner has paused is asked for again
+COUNTED_AFTER_S = 7 * 86_400.0  # from the first turn on: until then too few pages were read to say that few link
 
 
 @dataclass(slots=True)
@@ -52,6 +53,7 @@ class SiteQueues:
         self._ready = 0
         self._number = 0
         self._swept = 1_000
+        self._counted_at = inf  # from then on it is said how many domains link to a site
 
     def __len__(self) -> int:
         """Count the ready URLs."""
@@ -252,9 +254,10 @@ class SiteQueues:
 
     def _take(self, site: str, queue: _SiteQueue, now: float) -> FetchTask:
         _, _, entry = heapq.heappop(queue.ready)
-        queue.is_open = True
+        queue.is_open, self._counted_at = True, min(self._counted_at, now + COUNTED_AFTER_S)
         counted = self._addresses.begin(queue.address, now) if queue.address else 0.0
-        return FetchTask(entry.visit, entry.slot, entry.epoch, site, queue.address, counted)
+        links = queue.domains.bit_count().bit_length() if now >= self._counted_at else -1
+        return FetchTask(entry.visit, entry.slot, entry.epoch, site, queue.address, counted, site_links=links)
 
     def _end(self, site: str, counted: str, now: float, delay_s: float, address: str) -> None:
         """End a request that was counted at the address `counted`; `address` is the one that answered."""

@@ -241,7 +241,7 @@ def validators(visit: Visit, now: float) -> dict[str, str]:
 
 
 def moved_by_refresh(visit: Visit, by: str, target: str, now: float, config: CrawlConfig) -> FetchOutcome:
-    """Return the outcome of a page that moves its readers at once: a redirect. `by`: a meta refresh or a header."""
+    """Return the outcome of a page that moves its readers at once: a redirect. `by`: the page itself or a header."""
     outcome = _led_to(visit, target, now, config)
     moved = outcome.visit.state == VisitState.REDIRECT
     return FetchOutcome(replace(outcome.visit, reason=f"{MOVED_BY} {by}"), outcome.follow_up) if moved else outcome

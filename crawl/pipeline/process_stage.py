@@ -149,7 +149,7 @@ def _refresh_of(fetched: Fetched, parsed: ParseResult) -> tuple[str, str]:
         target = find_url(found[1], fetched.url) if found and found[1] and found[0] <= MOVES_WITHIN_S else None
         if target is not None and target != fetched.url:
             return "a Refresh header", target
-    return "a meta refresh", parsed.moved_to
+    return "the page itself", parsed.moved_to
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,8 @@ class ProcessStage:
             outcome, is_news = outcome_of_reading(visit, task.visit, parsed.fingerprint, now, self.revisits)
             delivery.outcome = replace(outcome, reason=NEEDS_SCRIPT) if parsed.needs_script else outcome
             if is_news:
-                delivery.page = page_of(fetched, parsed, now, directives)
+                page, first_seen = page_of(fetched, parsed, now, directives), outcome.history.first_seen
+                delivery.page = replace(page, first_seen=first_seen, site_links=task.site_links)
         if not directives.nofollow:
             self._follow(task, parsed, fetched, delivery)
 

@@ -25,6 +25,9 @@ PRIOR_CHANGES = 0.3  # added: a page that never changed may; 0.2 … 1 tried on 
 MAX_CHANGES = 16  # beyond it the history is halved, so that a page may change its habits
 MAX_SPAN_S = 31_536_000  # the same for a history that reaches further back than a year
 
+DAY_S = 86_400
+LAST_DAY = (1 << 16) - 1
+
 Seconds = Annotated[int, msgspec.Meta(ge=0, le=2**40)]
 
 
@@ -37,13 +40,16 @@ class History(msgspec.Struct, frozen=True, array_like=True):
     changed_s: Seconds = 0  # total of the intervals before those
     unchanged_s: Seconds = 0  # total of the intervals before visits that found it the same
     fingerprint: Annotated[bytes, msgspec.Meta(max_length=64)] = b""  # of the stored text: crawl/content/fingerprint.py
+    # The day that the content was known for the first time: 1 is the first of January 1970.
+    first_seen: Annotated[int, msgspec.Meta(ge=0, lt=1 << 16)] = 0
 
 
 def seen(history: History, now: float, *, changed: bool) -> History:
     """Return the history after one more visit; the first one tells nothing about changes."""
     was_at, at = history.seen_at, int(now)
     if not was_at or at <= was_at:
-        return msgspec.structs.replace(history, seen_at=max(at, was_at))
+        first_seen = history.first_seen or min(at // DAY_S + 1, LAST_DAY)
+        return msgspec.structs.replace(history, seen_at=max(at, was_at), first_seen=first_seen)
     changes, changed_s, unchanged_s = history.changes, history.changed_s, history.unchanged_s
     if changed:
         changes, changed_s = changes + 1, changed_s + at - was_at

@@ -157,7 +157,7 @@ class PageFiller:
                     batch = [left.pop() for _ in range(min(len(left), limit - len(page.shown)))]
                     texts = await read(_wanted(batch))
                     for each in batch:
-                        if each.found.peer != me:
+                        if each.original.peer != me:
                             await asyncio.sleep(0)  # checking takes a millisecond; others may go first
                         self._check(outcome, each, texts, page)
         except TimeoutError:
@@ -175,7 +175,7 @@ class PageFiller:
     ) -> None:
         """Hold a hit to its signed document, and put what is true onto the page."""
         page.last, query = picked, outcome.peer_query.query
-        hit, peer = picked.found.hit, picked.found.peer
+        hit, peer = picked.original.hit, picked.original.peer
         text = texts.get(DocumentId(hit.id))
         if text is None:
             page.stale = True
@@ -220,11 +220,11 @@ def _following(picked: Sequence[PickedHit], after: PageCursor | None) -> list[Pi
 
 def _wanted(batch: Sequence[PickedHit]) -> list[tuple[DocumentId, Key]]:
     """List the documents of some results, and those of the copies that are named with them."""
-    found: list[MergedHit] = [each for picked in batch for each in (picked.found, *picked.similar[:SIMILAR])]
+    found: list[MergedHit] = [each for picked in batch for each in (picked.original, *picked.copies[:SIMILAR])]
     return [(DocumentId(each.hit.id), Key(each.hit.key)) for each in found]
 
 
 def _true_copies(picked: PickedHit, texts: Mapping[DocumentId, Text | None]) -> list[Text]:
     """List the copies that really are: their signed documents are what peers said of them."""
-    found = ((each.hit, texts.get(DocumentId(each.hit.id))) for each in picked.similar[:SIMILAR])
+    found = ((each.hit, texts.get(DocumentId(each.hit.id))) for each in picked.copies[:SIMILAR])
     return [text for hit, text in found if text is not None and not wrong_marks(hit, text)]

@@ -20,9 +20,10 @@ from index.config import IndexConfig
 from index.query.foreign import for_asker
 from index.query.parser import ReadAs, Reading, parse_query
 from index.query.patterns import find_patterns, write_out
-from index.query.remembered_statistics import RememberedStatistics
+from index.query.remembered_statistics import PROPOSED_S, RememberedStatistics
 from index.results.answer_checks import wrong_statistics
 from index.shard.messages import MAX_K, AskBest, AskStatistics, BestAnswer, StatisticsAnswer
+from index.text.analyzer_rules import AnalyzerRules
 
 CONFIRM_S = 0.1  # and twice what answers took, for others to confirm them
 JUDGE_S = 1.0  # for a third to tell which of two is right, unless it is known to be late
@@ -101,10 +102,15 @@ class TwoPhaseSearch:
         return outcome
 
     async def learn(self, asked: PeerQuery, until: float) -> None:
-        """Learn the statistics of words that nobody asks for yet; of those that may be slips nothing is noted."""
+        """Learn the statistics of words that nobody asks for yet."""
         ready = self._ready_of(self._overlay.view.ready_by_slot(answering=True), self._audit.refuted())
         outcome = await self._counted(asked, ready, until)
-        self._note(outcome, asked, {word: () for word, others in outcome.likely.items() if not others})
+        self._note(outcome, asked)
+
+    def hold_right(self, words: Collection[str], analyzer: AnalyzerRules, until: float) -> None:
+        """Ask nobody about some words as they are written, until a steady instant: they are no slips."""
+        rules = len(self._overlay.view.ready_by_slot(answering=True)), analyzer.number
+        self._remembered.note_likely(dict.fromkeys(words, ()), rules, until - PROPOSED_S)
 
     async def _counted(
         self,

@@ -11,14 +11,15 @@ from index.asking.search_outcome import PeerQuery
 from index.asking.two_phase_search import TwoPhaseSearch
 from index.engine.protocol import Engine
 from index.query.parser import MAX_LEAVES, parse_query
-from index.query.spelling import is_correctable
+from index.query.spelling import RARER, is_correctable
 from index.shard.local_index import LocalIndex
-from index.text.folding import fold
 
 WORDS = 4_096  # the commonest in this node's own documents
-MAX_CHARS = 350  # of a question, which then fits into one packet, its slots mostly included
+MAX_CHARS = 700  # of a question, which then fits into one packet, its slots mostly included
 LISTED_FOR_S = 3_600.0  # then the words are listed anew, where all were asked for
 WITHIN_S = 5.0
+SURELY = 2  # times as many of the documents here as would be enough in the network
+LEAST_RIGHT = 10  # documents here
 
 
 class WordsAhead:
@@ -39,8 +40,7 @@ class WordsAhead:
         try:
             if text := await self._next():
                 query = parse_query(text, "", "", False, self._local.rules()[0])
-                words = tuple(map(fold, filter(is_correctable, text.split())))
-                asked = PeerQuery(query, query, query.text, query.language, query.site, unsure=words)
+                asked = PeerQuery(query, query, query.text, query.language, query.site)
                 await self._rounds.learn(asked, self._audit.now + WITHIN_S)
         finally:
             self._is_learning = False
@@ -50,13 +50,17 @@ class WordsAhead:
         text, now = next(self._questions, ""), self._audit.now
         if text or now < self._list_at:
             return text
-        words = await self._local.look_up(lambda engine, _: _commonest(engine))
-        self._questions, self._list_at = _questions(words), now + LISTED_FOR_S * bool(words)
+        words = await self._local.look_up(_commonest)
+        right = {word for word, is_right in words if is_right and is_correctable(word)}
+        self._rounds.hold_right(right, self._local.rules()[0].analyzer, now + LISTED_FOR_S)
+        self._questions, self._list_at = _questions([word for word, _ in words]), now + LISTED_FOR_S * bool(words)
         return next(self._questions, "")
 
 
-def _commonest(engine: Engine) -> list[str]:
-    return [word for word, _ in engine.words_from("", WORDS) if word.isalpha()]
+def _commonest(engine: Engine, documents: int) -> list[tuple[str, bool]]:
+    """The commonest words, and whether each is surely too common in the network to be a slip."""
+    least = max(LEAST_RIGHT, SURELY * documents / RARER)
+    return [(word, count >= least) for word, count in engine.words_from("", WORDS) if word.isalpha()]
 
 
 def _questions(words: list[str]) -> Iterator[str]:

@@ -22,7 +22,6 @@ from index.text.analyzer import is_unspaced, words
 from index.text.folding import fold
 
 MAX_UNSURE = 8  # words of one query for which peers are asked what they may have been meant to be
-MAX_ASKED = 64  # words of one question
 MAX_LIKELY = 3  # proposals for each, by one peer
 MAX_JOINED = 8  # pairs of neighbours
 MAX_PROBES = MAX_JOINED + MAX_UNSURE * MAX_LIKELY

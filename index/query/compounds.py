@@ -26,7 +26,7 @@ _APOSTROPHE = re.compile(r"[\W_]*([^\W\d_]+)['\u2019\u02bc]([^\W\d_]+)(.*)", re.
 _QUALIFIED = re.compile(r"[/.:_@\\]")  # in names and addresses, whose words are of no language
 
 
-def leaves_of(text: str, small: frozenset[str], others_of: Others) -> tuple[list[Leaf], list[Leaf]]:
+def leaves_of(text: str, small: frozenset[str], others_of: Others = lambda word: ()) -> tuple[list[Leaf], list[Leaf]]:
     """Return what is looked for of one token, none where it holds no word, and what beside it is worth more. `small`:
     words that carry no subject in the query's language, and are left out of longer tokens. `others_of` gives what means
     the same as a word that is looked for by itself."""

@@ -150,6 +150,8 @@ class _Builder:
         alone = [found[0] for found in wished if len(found) == 1]
         self._is_one_of_many = len(wished) > 1
         self._weak = stop_words([*chain.from_iterable(wished)], language or (named[0] if named else ""))
+        if not any(is_unspaced(word) and word not in self._weak for word in chain.from_iterable(wished)):
+            self._weak = frozenset(word for word in self._weak if not is_unspaced(word))  # it may be another language
         if all(word in self._weak for word in alone) and not _has_others(syntax):
             self._weak = frozenset()  # of a query of stop words alone, none is weak
         self._left_out: dict[str, None] = {}
@@ -245,7 +247,7 @@ class _Builder:
         is_plain = self._is_plain and not is_demanded and " " not in text.strip()
         if len(found) > 1 and is_plain and not any(map(is_unspaced, found)):
             self.plain.append("")
-            return self._compound(text)
+            return self._compound(text, is_address="://" in written.text)
         cut = self._cut(words(text))
         if not cut:
             return None
@@ -262,10 +264,11 @@ class _Builder:
         bigrams: list[QueryNode] = list(leaves)
         return _Unit(any_of(bigrams), at_least(enough_of_run(len(set(cut))), bigrams))
 
-    def _compound(self, text: str) -> _Unit | None:
-        """A token of several words: it is counted where all of these stand."""
+    def _compound(self, text: str, *, is_address: bool) -> _Unit | None:
+        """A token of several words: it is counted where all of these stand. Words of an address are not bent."""
         begin = len(self.plain)
-        leaves, beside = leaves_of(text, self._weak, self._others)
+        about = (text, self._weak) if is_address else (text, self._weak, self._others)
+        leaves, beside = leaves_of(*about)
         self.plain[begin:] = chain.from_iterable((word, "") for word in self.plain[begin:])
         if self._is_one_of_many and len(leaves) == 1 and leaves[0] in set[Leaf](map(term_of, self._weak)):
             self._left_out[text] = None

@@ -2,7 +2,7 @@
 
 Pure: integers in, one float out, always in the same order of operations.
 
-    score = (bm25 + rewards) · coverage · script · language · proximity
+    score = (bm25 + rewards) · coverage · script · language · doubt · proximity
     bm25  = Σ over leaves  repeats · kept · idf · tf / (tf + K1 · (1 − B + B · length / average))
     rewards, coverage: see `rewards.py`; coverage is at most 1
     idf   = ln(1 + (N − df + ½) / (df + ½)), rounded to 2⁻²⁰ so that no machine's logarithm can differ
@@ -10,6 +10,7 @@ Pure: integers in, one float out, always in the same order of operations.
     tf, length: sums over fields, each field times its weight; average: the network's mean of that length
     script = less than 1 for pages whose language has no Latin letters where the query has no others, fronts apart
     language = less than 1 for other pages in another language than the asker's, fronts apart (`foreign.py`)
+    doubt = less than 1 for pages that look as if made to be found (`doubt.py`)
     proximity = 1 + (most − 1) · closeness, where closeness is the mean of 1/gap over neighbouring leaves of the query
 
 Every reward is a sum that the engine adds, too, and every factor but proximity is at most 1: so what a peer left out
@@ -33,6 +34,7 @@ from operator import and_
 from typing import Any, NamedTuple
 
 from index.query.collection_statistics import Statistics
+from index.query.doubt import doubt, is_obscure
 from index.query.foreign import OTHER_LANGUAGE, OTHER_SCRIPT, Foreign, share_of
 from index.query.leaf import Leaf, Phrase, Term, terms_in, ways_of, words_of
 from index.query.parser import Query
@@ -44,6 +46,7 @@ K1 = 1.2
 B = 0.75  # tantivy computes with exactly these two
 CLOSE_ONE = 1024  # closeness of a document whose leaves all stand side by side
 CLOSE_REACH = 16  # positions; farther apart is not close
+JOINED_GAP = 2
 CLOSE_POSITIONS = 256  # of a leaf in one document are looked at: a long page must not cost a millisecond
 IDF_STEPS = 1 << 20
 MAX_FACTORS = 1 << 8  # remembered: documents that have the same of the words have the same
@@ -59,6 +62,7 @@ class ScoreInputs:
     closeness: int  # 0 … CLOSE_ONE
     is_front: bool  # whether it is its host's front page
     foreign: int = 0  # whether it is of another language than the asker's, or of another script, see `foreign.py`
+    is_obscure: bool = False  # whether few other sites link to its site
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +141,12 @@ class Scorer:
         rewards = earned(self._rules, tfs, lengths, is_front, self.weights, self._words)
         return bm25(tfs, lengths, self.weights, self.average) + sum(rewards)
 
-    def before_proximity(self, tfs: Sequence[Counts], lengths: Counts, is_front: bool, foreign: int) -> float:
+    def before_proximity(
+        self, tfs: Sequence[Counts], lengths: Counts, is_front: bool, foreign: int, is_obscure: bool
+    ) -> float:
         """Compute the score but for the last factor."""
         found = self.relevance(tfs, lengths, is_front) * self.factors(tuple(map(any, tfs)))[0]
-        return found * share_of(self._rules, foreign) if foreign else found
+        return found * share_of(self._rules, foreign) * doubt(tfs, lengths, is_front, is_obscure)
 
     def proximity(self, closeness: float) -> float:
         """Return what closeness multiplies a score by: 1 and more."""
@@ -175,7 +181,8 @@ class Scorer:
 
     def score(self, numbers: ScoreInputs) -> float:
         """Compute the score of a document with these numbers."""
-        alone = self.before_proximity(numbers.tfs, numbers.lengths, numbers.is_front, numbers.foreign)
+        marks = numbers.is_front, numbers.foreign, numbers.is_obscure
+        alone = self.before_proximity(numbers.tfs, numbers.lengths, *marks)
         return alone * self.proximity(numbers.closeness)
 
 
@@ -183,7 +190,7 @@ def measure(forward: ForwardRecord, query: Query) -> ScoreInputs:
     """Measure the numbers of one document for a query."""
     places = [within_fields(occurrences(forward, leaf)) for leaf in query.leaves]
     tfs = tuple(map(by_field, places))
-    marks = forward.is_front, Foreign(query).of(forward)
+    marks = forward.is_front, Foreign(query).of(forward), is_obscure(forward.site_links)
     return ScoreInputs(tfs, forward.lengths, closeness(query.leaves, places), *marks)
 
 
@@ -265,6 +272,7 @@ def explain(query: Query, scored: Scored, statistics: Statistics) -> dict[str, A
         "script": rules.other_script if numbers.foreign == OTHER_SCRIPT else 1.0,
         "language": rules.other_language if numbers.foreign == OTHER_LANGUAGE else 1.0,
         "asker_language": query.asker_language,
+        "doubt": doubt(tfs, lengths, numbers.is_front, numbers.is_obscure),
         "proximity": scorer.proximity(numbers.closeness),
         "documents": statistics.documents,
         "length": weighted(lengths),
@@ -285,12 +293,19 @@ def _name_of(way: Term | Phrase) -> str:
 
 
 def _gap(a: list[int], a_span: int, b: list[int], b_span: int) -> int:
-    """The least distance between an end of one and the begin of the other, at least 1; large where none is near."""
+    """The least distance between an end of one and the begin of the other, at least 1; large where none is near. Of
+    what was typed apart and is written as one word it is JOINED_GAP, so that what is written as typed stands first."""
     best = 1 << 16
     all_a, all_b = iter(a[:CLOSE_POSITIONS]), iter(b[:CLOSE_POSITIONS])
     here, there = next(all_a, None), next(all_b, None)
     while here is not None and there is not None:
-        if here <= there:
+        if here == there:
+            after, behind = next(all_a, None), next(all_b, None)
+            beside = [] if behind is None else [behind - here - a_span + 1]
+            beside += [] if after is None else [after - there - b_span + 1]
+            gap = min([JOINED_GAP, *beside])
+            here, there = after, behind
+        elif here < there:
             gap = there - here - a_span + 1
             here = next(all_a, None)
         else:

@@ -81,7 +81,7 @@ def wrong_best(answer: BestAnswer, ask: AskBest, query: Query, counted: int = 0)
 def wrong_hit(hit: HitRow, text: Text, forward: ForwardRecord, query: Query) -> str | None:
     """Say why a peer's claim about this very version of a document is a lie, None where it is true. `forward` is its
     forward record."""
-    if reason := _unlike(hit, text.key, forward.digest, forward.host, forward.signature):
+    if reason := _unlike(hit, text, forward.digest, forward.host, forward.signature):
         return reason
     if query.is_by_date and hit.day != forward.day:
         return "another day than the signed document's"
@@ -91,12 +91,15 @@ def wrong_hit(hit: HitRow, text: Text, forward: ForwardRecord, query: Query) -> 
 
 
 def wrong_marks(hit: HitRow, text: Text) -> str | None:
-    """Say why a peer cannot have the key, digest, host or signature of this very version of a document right."""
-    return _unlike(hit, text.key, content_digest(text), digest_of_host(host_of(text.url)), signature_of(text))
+    """Say why a peer cannot have the key, digest, host, signature or first day of this very version of a document
+    right."""
+    return _unlike(hit, text, content_digest(text), digest_of_host(host_of(text.url)), signature_of(text))
 
 
-def _unlike(hit: HitRow, key: bytes, digest: bytes, host: bytes, signature: bytes) -> str | None:
-    if hit.key != key or hit.digest != digest:
+def _unlike(hit: HitRow, text: Text, digest: bytes, host: bytes, signature: bytes) -> str | None:
+    if hit.first_seen != text.first_seen:
+        return "another first day than the signed document's"
+    if hit.key != text.key or hit.digest != digest:
         return "another key or digest than the signed document's"
     if hit.host != host or hit.signature != signature:
         return "another host or signature than the signed document's"

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from dht import DocumentId
 from index.change_feed import Text
 from index.engine.matcher import matches
 from index.query.alternatives import Counted, adopt, bent_by, bent_statistics, unsure_words
@@ -20,7 +21,7 @@ from index.query.patterns import MAX_ALTERNATIVES, alternatives, find_patterns, 
 from index.query.scoring import Scored, occurrences, score
 from index.query.search_rules import NEWEST_RULES, SearchRules
 from index.results.near_copies import Likeness, Sign, are_near, likeness, no_signature, say_the_same
-from index.results.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site
+from index.results.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site, place_among_copies
 from index.shard.corrections import proposals
 from index.text.analyzer import is_unspaced
 from index.text.field_terms import analyse
@@ -176,7 +177,8 @@ class SearchOracle:
                         pages.append(likeness(forward))
                         shown[host_of(text.url)] += 1
                 rest = left
-        return tuple(hits)
+        first = _first(found) if is_crowded else {}
+        return tuple(_with_original(hit, first) for hit in hits)
 
     def _first_near(
         self, hits: Sequence[OracleHit], pages: Sequence[Likeness], text: Text, page: Likeness
@@ -192,6 +194,25 @@ class SearchOracle:
             return True
         elsewhere = sum(host != home for host in hosts[1:])
         return elsewhere < MAX_ELSEWHERE and say_the_same(hit.text, text, self._sign)
+
+
+def _first(found: Sequence[_Found]) -> dict[DocumentId, Scored]:
+    """The scores of the first ten hits, at most three of a host."""
+    out: list[_Found] = []
+    for scored, text, forward in found:
+        others = sum(host_of(other.url) == host_of(text.url) for _, other, _ in out)
+        if others < OF_ONE_HOST:
+            out.append((scored, text, forward))
+    return {text.id: scored for scored, text, _ in out[:TEN]}
+
+
+def _with_original(hit: OracleHit, scores: Mapping[DocumentId, Scored]) -> OracleHit:
+    """Show the copy in the asker's language that was seen first in the place of the best one, where it is one of the
+    first hits."""
+    every, scores = (hit.text, *hit.similar), {**scores, hit.text.id: hit.scored}
+    known = [each for each in every if each.id in scores]
+    shown = min(known, key=lambda each: place_among_copies(scores[each.id].numbers.foreign, each.first_seen))
+    return OracleHit(shown, scores[shown.id], tuple(each for each in every if each is not shown))
 
 
 def _written_in(text: Text) -> set[str]:

@@ -1,15 +1,20 @@
-"""From the order of all hits to what is shown: copies folded under the first of them, and few results of one host.
+"""From the order of all hits to what is shown: copies folded into one result, and few results of one host.
 
 Pure: values only. Ten by ten, down the order, each hit is folded under the first shown result that it is a copy of.
 Else it is shown, unless three of the ten are of its host already. Then it is passed over, and the next ten begin with
 it. Where nothing else follows, the best hits that were passed over fill the ten.
 
+A copy that was seen on an earlier day than the page above it is shown in its place: so whoever copies a page gains
+nothing. Before days, languages decide: a copy in the asker's stands before those in others. This holds of the first ten hits of the order, at most three of a host, which every answer has. Where a site
+was asked for, or dates decide, nothing is replaced.
+
 Peers give only the best hits of a host. `SiteHits` bounds from where on others may be missing, and how many.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
 from index.results.near_copies import NearIndex
@@ -26,12 +31,18 @@ Place = tuple[int, float, bytes]  # in the order; the smaller the better
 
 @dataclass(slots=True)
 class PickedHit:
-    """A result that is shown. `similar`: its copies; `is_filling`: it was passed over, and then filled its ten."""
+    """A result. `found`: the hit that gives it its place; `similar`: its copies; `is_filling`: it was passed over, and
+    then filled its ten. `original`: which of these is shown; `copies`: all others."""
 
     found: MergedHit
+    original: MergedHit
     is_filling: bool = False
     similar: list[MergedHit] = field(default_factory=list)
     elsewhere: int = 0  # copies of other hosts
+
+    @property
+    def copies(self) -> list[MergedHit]:
+        return [each for each in (self.found, *self.similar) if each is not self.original]
 
     def takes(self, hit: HitRow) -> bool:
         """Tell whether one copy more may be folded under this result."""
@@ -51,7 +62,8 @@ def pick(
     `is_crowded`: whether many results of one host are too many, as they are not where a site was asked for. `is_whole`:
     whether nothing follows the order; where something may, results that depend on it are left out.
     """
-    picker, rest = _Picker(are_alike), list(order)
+    rest = list(order)
+    picker = _Picker(are_alike, rest if is_crowded else ())
     limits = (OF_ONE_HOST, TEN) if is_crowded and is_whole else (OF_ONE_HOST,) if is_crowded else (TEN,)
     while rest and len(picker.picked) < enough:
         room = min(TEN, enough - len(picker.picked))
@@ -63,11 +75,27 @@ def pick(
     return picker.picked
 
 
+def _first_hits(order: Sequence[MergedHit]) -> Iterator[MergedHit]:
+    """Yield the first three hits of each host, down the order."""
+    of_host = Counter[bytes]()
+    for found in order:
+        of_host[found.hit.host] += 1
+        if of_host[found.hit.host] <= OF_ONE_HOST:
+            yield found
+
+
+def place_among_copies(foreign: int, first_seen: int) -> tuple[int, int]:
+    """Return what is compared of copies, the smallest of which is shown: how foreign each is, then the day that it was
+    first seen. One that is unknown comes after all others."""
+    return foreign, first_seen or 1 << 16
+
+
 class _Picker:
     """Results so far."""
 
-    def __init__(self, are_alike: AreAlike) -> None:
-        self._are_alike = are_alike
+    def __init__(self, are_alike: AreAlike, order: Sequence[MergedHit]) -> None:
+        """`order`: the hits of whose first ones the one that was seen first is shown."""
+        self._are_alike, self._order = are_alike, order
         self._shown = NearIndex()
         self.picked: list[PickedHit] = []
 
@@ -77,6 +105,10 @@ class _Picker:
         first = next((e for e in near if e.takes(found.hit) and self._are_alike(e.found.hit, found.hit)), None)
         if first is not None:
             first.add(found)
+            here, there = ((hit.foreign, hit.first_seen) for hit in (found.hit, first.original.hit))
+            is_original = place_among_copies(*here) < place_among_copies(*there)
+            if is_original and found in islice(_first_hits(self._order), TEN):
+                first.original = found
         return first is not None
 
     def pick_ten(self, rest: list[MergedHit], room: int, limits: Sequence[int]) -> tuple[list[MergedHit], bool]:
@@ -91,7 +123,7 @@ class _Picker:
                 if of_host[found.hit.host] >= most:
                     passed.append(found)
                 elif not self.fold(found):
-                    self.picked.append(PickedHit(found, is_filling=number > 0))
+                    self.picked.append(PickedHit(found, found, is_filling=number > 0))
                     self._shown.add(found.hit)
                     of_host[found.hit.host] += 1
                     room -= 1

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from dht import Message
 from index.engine.protocol import FACETS, MAX_FACETS, MAX_HOST_CHARS
-from index.query.alternatives import MAX_ASKED, MAX_LIKELY, MAX_PROBE_CHARS, MAX_PROBES
+from index.query.alternatives import MAX_LIKELY, MAX_PROBE_CHARS, MAX_PROBES, MAX_UNSURE
 from index.query.patterns import MAX_LISTED, MAX_PATTERNS
 from index.query.scoring import ScoreInputs
 
@@ -83,7 +83,7 @@ class AskStatistics(Message, frozen=True, array_like=True):
     probes: Probes = ()
     patterns: Annotated[tuple[WrittenPattern, ...], Meta(max_length=MAX_PATTERNS)] = ()
     from_store: bool = False
-    unsure: Annotated[tuple[Spelling, ...], Meta(max_length=MAX_ASKED)] = ()
+    unsure: Annotated[tuple[Spelling, ...], Meta(max_length=MAX_UNSURE)] = ()
     verbatim: bool = False
 
 
@@ -102,7 +102,7 @@ class StatisticsAnswer(Message, frozen=True, array_like=True):
     df: Annotated[tuple[PerSlot, ...], Meta(max_length=64 + MAX_PROBES)]
     agreement: Agreement = Agreement()
     words: Annotated[tuple[WordCounts, ...], Meta(max_length=MAX_PATTERNS)] = ()
-    likely: Annotated[tuple[Proposals, ...], Meta(max_length=MAX_ASKED)] = ()
+    likely: Annotated[tuple[Proposals, ...], Meta(max_length=MAX_UNSURE)] = ()
 
 
 class SlotSums(msgspec.Struct, frozen=True, array_like=True):
@@ -162,7 +162,9 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     `day`: the day of its date (`tags.py`), where the question was for the newest.
     `is_front`: whether it is the host's front page.
     `foreign`: 1 where its language is another than the asker's, 2 where that has no Latin letters and the question no
-    others, else 0."""
+    others, else 0.
+    `is_obscure`: whether few other sites link to its site.
+    `first_seen`: the day that its content was first known, 0 unknown."""
 
     id: Id
     key: Id
@@ -177,11 +179,13 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     day: Annotated[int, Meta(ge=0, lt=1 << 16)] = 0
     is_front: bool = False
     foreign: Annotated[int, Meta(ge=0, le=2)] = 0
+    is_obscure: bool = False
+    first_seen: Annotated[int, Meta(ge=0, lt=1 << 16)] = 0
 
     @property
     def numbers(self) -> ScoreInputs:
         """Return what its score was computed from."""
-        return ScoreInputs(self.tfs, self.lengths, self.closeness, self.is_front, self.foreign)
+        return ScoreInputs(self.tfs, self.lengths, self.closeness, self.is_front, self.foreign, self.is_obscure)
 
     @property
     def place(self) -> tuple[int, float, bytes]:

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from index.engine.forward_table import ForwardRow
+from index.query.doubt import is_obscure
 from index.query.foreign import Foreign
 from index.query.leaf import Leaf, terms_in, words_of
 from index.query.parser import Query
@@ -120,15 +121,15 @@ class TopHits:
         tfs, close, is_anywhere = self._finder.measure(forward, found)
         if self._demands_a_leaf and not is_anywhere:  # a word of a phrase, and not the phrase
             return None
-        is_front, foreign = forward.is_front, self._foreign.of(forward)
-        alone = self._scorer.before_proximity(tfs, forward.lengths, is_front, foreign)
+        traits = forward.is_front, self._foreign.of(forward), is_obscure(forward.site_links)
+        alone = self._scorer.before_proximity(tfs, forward.lengths, *traits)
         score = alone * self._scorer.proximity(close)
         if score < least:
             return None
         numbers = score, tfs, forward.lengths, close
         day = forward.day if self._query.is_by_date else 0
         marks = forward.host, forward.signature, day
-        return HitRow(row.id, row.key, row.version, forward.digest, *numbers, *marks, is_front, foreign)
+        return HitRow(row.id, row.key, row.version, forward.digest, *numbers, *marks, *traits, forward.first_seen)
 
 
 class _Needles(NamedTuple):

@@ -4,13 +4,13 @@ Pure: bytes and values. Scores are computed from this record alone, whether it c
 signed document, so both give the same numbers. A record never leaves the machine: it has the machine's byte order.
 
 Layout: digest (16) · digest of the host (8) · signature (16, zeros where unknown) · stem class (u8) · whether it is a
-front page (u8) · the scripts of its language (u8) · the day that it is dated (u16, 0 where unknown) · four field
-lengths (u16) · number of terms that stand more than once (u16) · number of their positions (u16) · size of the
-compressed table (u32) · the low bytes of these positions · compressed, the table of terms, "\\0term\\0term\\0", those
-first that stand more than once · compressed, the low bytes of two rows of numbers (u16), their high bytes, and those of
-the positions. The first row tells where the positions of each of these terms begin, and where the last's end; the
-second is the one position of each other term. Each `RUN`th number of a row stands as it is, any other as what it is
-above the one before.
+front page (u8) · the scripts of its language (u8) · the day that it is dated, and the one that it was first seen (u16
+each, 0 where unknown) · the links to its site (i8, see `Text.site_links`) · four field lengths (u16) · number of terms
+that stand more than once (u16) · number of their positions (u16) · size of the compressed table (u32) · the low bytes
+of these positions · compressed, the table of terms, "\\0term\\0term\\0", those first that stand more than once ·
+compressed, the low bytes of two rows of numbers (u16), their high bytes, and those of the positions. The first row
+tells where the positions of each of these terms begin, and where the last's end; the second is the one position of
+each other term. Each `RUN`th number of a row stands as it is, any other as what it is above the one before.
 One space of positions holds all fields, each at its base; the gaps are wider than any distance that ranking looks at,
 and headings are one position apart, so nothing matches across a border. Boilerplate comes last: a document matches by
 it, but it is no field, so no score and no length knows of it.
@@ -46,9 +46,9 @@ BASES = (0, 1024, 4096, 8192)  # the first position of each field
 BOILERPLATE_BASE = 28_672  # after the last of the body
 SIGNATURE_BYTES = 16
 
-_HEAD = struct.Struct("=16s8s16sB?BH4HHHI")
+_HEAD = struct.Struct("=16s8s16sB?BHHb4HHHI")
 _HOST = slice(16, 24)
-_LENGTHS = slice(7, 11)
+_LENGTHS = slice(9, 13)
 RUN = 32  # numbers that are added up, at most
 _UNSIGNED = bytes(SIGNATURE_BYTES)
 _POSITIONS = np.arange(1 << 16, dtype="<u2").tobytes()
@@ -97,6 +97,8 @@ class ForwardRecord(NamedTuple):
     is_front: bool  # whether it is its host's front page
     scripts: int  # of its language, see `writing`; 0 unknown
     day: int  # that it is dated, see `tags.day_of`; 0 unknown
+    first_seen: int  # the day that it was first seen, counted alike
+    site_links: int  # see `Text.site_links`
     lengths: Counts
     many: int  # terms that stand more than once
     low: bytes  # of their positions
@@ -146,12 +148,13 @@ def encode_forward(text: Text, fields: FieldTerms) -> bytes:
 
 def decode_forward(record: bytes) -> ForwardRecord:
     """Return the reader of a record that `encode_forward` made."""
-    digest, host, signature, stem_class, is_front, scripts, day, *sizes = _HEAD.unpack_from(record)
-    title, headings, url, body, many, count, size = sizes
+    digest, host, signature, *traits, title, headings, url, body, many, count, size = _HEAD.unpack_from(record)
+    stem_class, is_front, scripts, day, first_seen, links = traits
     signed, begin = signature if signature != _UNSIGNED else b"", _HEAD.size + count
     table, rows = _TABLES.decompress(record[begin : begin + size]), _ROWS.decompress(record[begin + size :])
     lengths, low = (title, headings, url, body), record[_HEAD.size : begin]
-    return ForwardRecord(digest, host, signed, stem_class, is_front, scripts, day, lengths, many, low, table, rows)
+    marks = stem_class, is_front, scripts, day, first_seen, links
+    return ForwardRecord(digest, host, signed, *marks, lengths, many, low, table, rows)
 
 
 def host_in(record: bytes) -> bytes:
@@ -243,11 +246,11 @@ def _measured(text: Text, fields: FieldTerms) -> ForwardRecord:
     return ForwardRecord(*_marks_of(text), lengths_of(fields), *_tables_of(fields))
 
 
-def _marks_of(text: Text) -> tuple[bytes, bytes, bytes, int, bool, int, int]:
+def _marks_of(text: Text) -> tuple[bytes, bytes, bytes, int, bool, int, int, int, int]:
     """The facts that a record holds of its document beside terms."""
     marks = content_digest(text), digest_of_host(host_of(text.url)), signature_of(text)
-    scripts, day = scripts_of_language(text.language), day_of(text)
-    return *marks, class_of(text.language), bool(front_name(text.url)), scripts, day
+    traits = class_of(text.language), bool(front_name(text.url)), scripts_of_language(text.language)
+    return *marks, *traits, day_of(text), text.first_seen, text.site_links
 
 
 def _distances(row: NDArray[np.uint16], run: int) -> NDArray[np.uint16]:

@@ -145,4 +145,6 @@ def document_of(page: Page, origin: str = "") -> Document:
         origin=origin,
         request=RequestNote(*astuple(page.sent)) if page.sent else None,
         images=tuple(ImageNote(*astuple(image)) for image in page.images),
+        first_seen=page.first_seen,
+        site_links=page.site_links,
     )

@@ -187,4 +187,6 @@ def text_of_document(record: Record, document: Document) -> Text:
         origin=document.origin,
         media_type=document.media_type,
         images=tuple(Image(*astuple(image)) for image in document.images),
+        first_seen=document.first_seen,
+        site_links=document.site_links,
     )

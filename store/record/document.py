@@ -22,8 +22,10 @@ MAX_FORM = 65_535
 MAX_IMAGES = 32
 MAX_IMAGE_TEXT_CHARS, MAX_IMAGE_URL_CHARS, MAX_IMAGE_SIDE = 200, 512, 65_535
 MAX_ORIGIN_CHARS = 512  # the name of a file and the id of a record in it
+MAX_SITE_LINKS = 15  # bits of a number of domains
 WRITTEN_WITHIN_S = 120.0  # a page is not fetched after its version is dated, clocks apart
-SAID_AHEAD_S = 2 * 86_400.0  # a page's own dates: one day for time zones, one for clocks
+DAY_S = 86_400
+SAID_AHEAD_S = 2.0 * DAY_S  # a page's own dates: one day for time zones, one for clocks
 LINK = re.compile(r"https?://[!-~]{1,2040}")  # canonical URLs are ASCII without white space
 _LANGUAGE = re.compile(r"[A-Za-z0-9-]{0,16}")
 
@@ -74,6 +76,8 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
     noarchive: bool = False  # its author lets nobody show a copy
     origin: str = ""  # of an import: the archive that it was taken from, and the record in it
     request: RequestNote | None = None  # None unknown: of another node, or not to be told so
+    first_seen: int = 0  # the day that its content was first known: 1 is the first of January 1970; 0 unknown
+    site_links: int = -1  # of how many other domains were found to link to its site, the number of bits; -1 unknown
     images: tuple[ImageNote, ...] = ()
 
 
@@ -99,10 +103,12 @@ def document_flaw(document: Document, written_at: float, *, has_content: bool) -
         latest = written_at + (WRITTEN_WITHIN_S if name == "fetched_at" else SAID_AHEAD_S)
         if not isfinite(at) or at > latest:
             return f"{name} is {at}"
+    if not 0 <= document.first_seen <= (written_at + WRITTEN_WITHIN_S) // DAY_S + 1:
+        return f"first_seen is {document.first_seen}"
     if document.gone and (has_content or document.text or document.boilerplate or document.images):
         return "a page that is gone has neither content nor text nor images"
-    if not (0 <= document.status <= 999 and document.max_snippet >= -1):
-        return f"status {document.status}, max_snippet {document.max_snippet}"
+    if not (0 <= document.status <= 999 and document.max_snippet >= -1 and -1 <= document.site_links <= MAX_SITE_LINKS):
+        return f"status {document.status}, max_snippet {document.max_snippet}, site_links {document.site_links}"
     if not _LANGUAGE.fullmatch(document.language):
         return "language is no code"
     return _oversized(document) or _bad_links(document) or _bad_request(document.request) or _bad_images(document)

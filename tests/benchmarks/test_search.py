@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks.figures import row
-from benchmarks.search import analysing
+from benchmarks.search import analysing, bending
 from benchmarks.search import known_items as known_part
 from benchmarks.search import site_names as names_part
 from benchmarks.search.__main__ import main
 from benchmarks.search.baselines import baselines
+from benchmarks.search.bending import code_queries, split_words
 from benchmarks.search.extent import Extent
 from benchmarks.search.figure import figure
 from benchmarks.search.joined_words import word_pairs
@@ -26,6 +27,7 @@ from benchmarks.search.plain_terms import plain_terms
 from benchmarks.search.quiet_network import RULES, SLOTS, QuietNetwork
 from benchmarks.search.resampling import holm, interval, p_value
 from benchmarks.search.site_names import site_names
+from benchmarks.search.spam_kinds import KINDS as SPAM
 from benchmarks.search.web_pages import read_web
 from benchmarks.search.word_forms import word_pairs as form_pairs
 from dht import document_id, placement_key
@@ -146,6 +148,20 @@ def test_known_items_and_names_are_asked_of_a_node(tmp_path: Path) -> None:
     assert found["front page for a site's name"].ours is not None
 
 
+def test_names_that_one_page_writes_and_words_that_pages_join(tmp_path: Path) -> None:
+    texts = ["see os.path.join of /etc/hosts.conf", "os.path.join again", *["a database and a data base"] * 20]
+    texts += [*["the database of data, the base"] * 80]
+    for number, text in enumerate(texts):
+        (folder := tmp_path / f"h{number}.test").mkdir()
+        (folder / "index.html").write_text(f"<title>page {number}</title><p>{text}</p>")
+    pages = read_web(tmp_path)
+    assert [item.words for item in code_queries(pages, random.Random(1))] == ["/etc/hosts.conf"]
+    assert split_words(pages) == [("data base", "database")]
+    assert {row.what.partition(":")[0] for row in bending.rows(Extent(web=tmp_path, quick=True)) if row.met} >= {
+        "names, paths"
+    }
+
+
 def test_queries_of_one_group_vary_together() -> None:
     values, groups = [1.0] * 50 + [0.0] * 50, ["a"] * 50 + ["b"] * 50
     alone, together = interval(values), interval(values, groups)
@@ -209,3 +225,19 @@ async def test_the_node_that_is_asked_sees_its_slots_as_a_node_of_a_network_does
     async with one_node([text], "memory") as node:
         found = await node.ask("words")
     assert found["total"] == 1 and found["exact"], "its peers live, and their copies are as its own"
+
+
+def test_spam_says_the_query_and_stands_on_no_host_of_others(tmp_path: Path) -> None:
+    for host in ("one.test", "two.test"):
+        lines = "".join(f"<p>{host} line {n} says a few words of its own.</p>" for n in range(40))
+        (tmp_path / host).mkdir()
+        (tmp_path / host / "a.html").write_text(f"<title>the {host} harbour</title>{lines}")
+    pages = read_web(tmp_path)
+    items = [item for item in known_items(pages, random.Random(1), 5) if item.kind == "title"]
+    assert len(items) == 2
+    for make in SPAM.values():
+        made = list(make(items, pages, random.Random(1)))
+        assert made == list(make(items, pages, random.Random(1)))
+        assert len({page.url for page in made}) == len(made) >= len(items)
+        assert not any(host in page.url for page in made for host in ("one.test", "two.test"))
+        assert all(sum(item.words in page.html.decode() for page in made) == len(made) // 2 for item in items)

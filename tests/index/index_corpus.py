@@ -77,6 +77,8 @@ def text(rng: random.Random, url: str, *, version: int = 0) -> Text:
         published_at=1.7e9 + 86400.0 * (version * 7 + len(url) * 5 % 150),  # from November 2023
         signature=signature(body),
         images=images(url, body) if len(url) % 2 else (),
+        first_seen=len(body) % 7,
+        site_links=len(url) % 4 - 1,
     )
 
 

@@ -212,7 +212,7 @@ async def test_an_explanation_adds_up_and_a_snippet_shows_the_word(world: World)
     assert answer["results"]
     for each in answer["results"]:
         told = each["explain"]
-        factors = told["coverage"] * told["script"] * told["proximity"]
+        factors = told["coverage"] * told["script"] * told["doubt"] * told["proximity"]
         assert told["score"] == each["score"] == pytest.approx((told["bm25"] + told["rewards"]) * factors)
         assert told["rewards"] == pytest.approx(sum(leaf["reward"] for leaf in told["leaves"]))
         assert told["bm25"] == pytest.approx(sum(leaf["score"] for leaf in told["leaves"]))

@@ -11,6 +11,7 @@ enum {
     CLOSE_ONE = 1024, /* scoring.py */
     CLOSE_REACH = 16,
     CLOSE_POSITIONS = 256,
+    JOINED_GAP = 2,
     FAR = 1 << 16,
 };
 
@@ -189,7 +190,13 @@ static long gap_of(Places a, long a_span, Places b, long b_span)
     long best = FAR;
     while (here < all_a && there < all_b) {
         long one = (long)a.at[here], other = (long)b.at[there], gap;
-        if (one <= other) {
+        if (one == other) {
+            gap = JOINED_GAP;
+            if (++there < all_b && (long)b.at[there] - one - a_span + 1 < gap)
+                gap = (long)b.at[there] - one - a_span + 1;
+            if (++here < all_a && (long)a.at[here] - other - b_span + 1 < gap)
+                gap = (long)a.at[here] - other - b_span + 1;
+        } else if (one < other) {
             gap = other - one - a_span + 1;
             here++;
         } else {

@@ -124,6 +124,8 @@ def _lines(value: dict[str, Any]) -> Iterator[str]:
     if float(value.get("language", 1.0)) < 1:
         asker = plain(value.get("asker_language", ""), 8)
         yield f"  its language is another than the asker's ({asker}): × {float(value['language']):.2f}"
+    if float(value.get("doubt", 1.0)) < 1:
+        yield f"  it looks as if it were made to be found: × {float(value['doubt']):.2f}"
     if value.get("is_front"):
         yield "  it is the front page of its site, which counts where the address has a word"
     yield f"  this page is {length:,.0f} words long by these weights, the average is {average:,.0f}"

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from crawl import Visit, VisitState
 from crawl.frontier.frontier import Frontier
-from crawl.frontier.site_queues import SiteQueues
+from crawl.frontier.site_queues import COUNTED_AFTER_S, SiteQueues
 from dht import Now, Slot
 from tests.crawl.world import new_frontier
 
@@ -112,3 +112,20 @@ def test_a_site_that_many_domains_link_to_is_asked_before_others() -> None:
         frontier.add_links(f"http://{page}.x.org/", ["http://h4.test/0"])
         frontier.add_links(f"http://h2.test/{page}", ["http://h2.test/0"])
     assert taken(frontier, sites)[:3] == ["http://h3.test/0", "http://h4.test/0", "http://h0.test/0"]
+
+
+def test_no_site_is_said_to_have_few_links_before_a_week_of_counting() -> None:
+    frontier, sites = new_frontier()
+    frontier.hold(Slot(1), 1, [visit(1, page) for page in range(4)], at(0))
+
+    def links(s: float) -> int:
+        task = frontier.pop(at(s))
+        assert task is not None
+        sites.end_request(task, s, 1.0)
+        return task.site_links
+
+    assert links(0) == links(COUNTED_AFTER_S / 2) == -1
+    assert links(COUNTED_AFTER_S) == 0
+    for other in ("x.org", "y.net", "z.com"):
+        frontier.add_links(f"http://www.{other}/", ["http://h1.test/3"])
+    assert links(2 * COUNTED_AFTER_S) == 2

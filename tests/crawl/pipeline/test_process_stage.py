@@ -96,6 +96,19 @@ async def test_an_unchanged_page_is_not_kept_again(site: Web, crawl: Crawl) -> N
     assert [what for what, _ in crawl.owner.story] == ["record"]
 
 
+async def test_a_page_keeps_the_day_of_its_first_copy_when_it_changes(site: Web, crawl: Crawl) -> None:
+    url = site.url("a.test")
+    for text in ("one", "two"):
+        site.add("a.test", {"/": f"<p>{text}"})
+        known = crawl.owner.visits.get(url, seed(url))
+        before = crawl.owner.pages.get(url)
+        later = replace(known.history, first_seen=1_000) if before else known.history
+        crawl.owner.visits[url] = replace(known, due_at=known.visited_at, history=later)
+        await crawl.run(crawl.owner.visits[url])
+        page = crawl.owner.pages[url]
+        assert page.text == text and page.first_seen == (1_000 if before else page.fetched_at // 86_400 + 1)
+
+
 async def test_a_page_that_needs_scripts_says_so_until_it_has_text(site: Web, crawl: Crawl) -> None:
     texts = ["<script src=a.js></script><div id=root></div>", "", "<div id=root>Here is the text.</div>"]
 

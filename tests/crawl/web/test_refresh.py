@@ -78,6 +78,28 @@ def test_a_page_says_where_it_moves_its_readers(name: str, engine: Engine) -> No
     assert (parsed.moved_to, [link.url for link in parsed.links]) == (moved_to, links)
 
 
+@pytest.mark.parametrize(
+    ("script", "target"),
+    [
+        ("window.location.replace('/there');", "http://a.test/there"),
+        ("top.location.href = 'http://b.test/'", "http://b.test/"),
+        ('document.location="http://b.test/"', "http://b.test/"),
+        ("if (small) location = '/m'", ""),
+        ("function go() { location = '/there'; }", ""),
+        ("location = '/';", ""),
+        ("var location_name = 'x'", ""),
+    ],
+)
+@pytest.mark.parametrize("engine", ["lexbor", "lxml"])
+def test_a_script_that_does_nothing_else_moves_readers(script: str, target: str, engine: Engine) -> None:
+    def moved_to(page: str) -> str:
+        return extract(ParseTask("http://a.test/", page.encode(), "text/html", "", 99, 9999, engine)).moved_to
+
+    assert moved_to(f"<p>text</p><script type='text/javascript'>\n{script}\n</script>") == target
+    commented = f"<p>text</p><!-- <script>{script}</script> -->"
+    assert moved_to(commented) == "" and moved_to(f"{commented}<script>{script}</script>") == target
+
+
 async def test_readers_that_are_moved_at_once_are_redirected(sites: RawSites, crawl: Crawl) -> None:
     sites.answers = case("05-meta-refresh")
     hosts = [url.split("/")[2] for url in sites.answers]
@@ -87,14 +109,14 @@ async def test_readers_that_are_moved_at_once_are_redirected(sites: RawSites, cr
     linked = ("r6.test", "r11.test")
     for host, visit in visits.items():
         home = sites.url(f"http://{host}/home/")
-        by = "a Refresh header" if host == "r7.test" else "a meta refresh"
+        by = "a Refresh header" if host == "r7.test" else "the page itself"
         moved = (VisitState.REDIRECT, home, f"moved by {by}")
         assert (visit.state, visit.target, visit.reason) == ((VisitState.FETCHED, "", "") if host in linked else moved)
         assert crawl.owner.pages[home].title == "page"
         assert (visit.url in crawl.owner.pages) == (host in linked)
     visit = visits["r1.test"]
     said = verdict(Facts("", visit, "", False, UrlStatus(), False), visit.visited_at)[1]
-    assert said.startswith(f"moved by a meta refresh to {sites.url('http://r1.test/home/')} ")
+    assert said.startswith(f"moved by the page itself to {sites.url('http://r1.test/home/')} ")
 
 
 HEADERS = {  # name: fields of the head, and the paths that are asked for

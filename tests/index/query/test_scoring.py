@@ -31,7 +31,7 @@ from index.text.forward_index import forward_of
 
 
 def page(title: str = "", body: str = "", url: str = "http://a.example/") -> Text:
-    return replace(corpus.text(random.Random(1), url), title=title, headings=(), body=body)
+    return replace(corpus.text(random.Random(1), url), title=title, headings=(), body=body, site_links=-1)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -105,6 +105,28 @@ def test_a_page_in_another_script_stands_behind_one_that_says_the_same() -> None
         for t in (chinese, front)
     ]
     assert [part["script"] for part in parts] == [0.85, 1.0], "the name of a site is Latin in most languages"
+
+
+def test_a_stuffed_page_stands_behind_one_about_its_words() -> None:
+    adverts = " ".join(["cheap offers blue whale"] * 40)
+    honest = page(
+        "Animals", f"a blue whale sings to a blue whale {' '.join(f'word{n}' for n in range(60))}", "http://a.example/1"
+    )
+    stuffed = page("blue whale", adverts, "http://b.example/2")
+    for links in (-1, 0, 9):
+        assert first([replace(stuffed, site_links=links), honest], "blue whale") == honest.url
+
+
+def test_a_title_that_the_text_does_not_support_counts_little_where_few_link_to_the_site() -> None:
+    filler = " ".join(f"word{n}" for n in range(60))
+    honest = page("Animals", f"a blue whale sings to a blue whale {filler}", "http://a.example/1")
+    light = page("blue whale", f"blue whale {filler} blue whale", "http://b.example/2")
+    for links, wanted in ((-1, light), (0, honest), (1, honest), (2, light)):
+        assert first([replace(light, site_links=links), honest], "blue whale") == wanted.url, links
+    headed = replace(light, headings=("blue whale",), site_links=0)
+    assert first([headed, honest], "blue whale") == headed.url
+    front = replace(light, url="http://blue-whale.example/", site_links=0)
+    assert first([front, honest], "blue whale") == front.url, "its site is called so"
 
 
 def test_words_of_an_address_count_where_it_is_short() -> None:
@@ -193,7 +215,7 @@ def test_closeness_is_the_nearest_pair(places: list[list[int]], span: int) -> No
     slow = 0
     for n in range(len(places) - 1):
         gaps = [
-            max(b - a - spans[n] + 1 if a <= b else a - b - spans[n + 1] + 1, 1)
+            2 if a == b else max(b - a - spans[n] + 1 if a < b else a - b - spans[n + 1] + 1, 1)
             for a in arrays[n]
             for b in arrays[n + 1]
         ]

@@ -25,7 +25,8 @@ def hit_of(text: Any) -> HitRow:
     scored = score(forward, QUERY, SUMS)
     numbers = scored.numbers.tfs, scored.numbers.lengths, scored.numbers.closeness
     digest = content_digest(text)
-    marks = forward.host, forward.signature, 0, forward.is_front, scored.numbers.foreign
+    traits = forward.is_front, scored.numbers.foreign, scored.numbers.is_obscure
+    marks = forward.host, forward.signature, 0, *traits, forward.first_seen
     return HitRow(text.id, text.key, text.version, digest, scored.score, *numbers, *marks)
 
 
@@ -109,6 +110,8 @@ def test_the_signed_document_has_the_last_word() -> None:
         {"host": bytes(8)},
         {"signature": b"x" * 16},
         {"lengths": (9, 9, 9, 9)},
+        {"is_obscure": not hit.is_obscure},
+        {"first_seen": hit.first_seen ^ 1},
     ):
         assert wrong_hit(msgspec.structs.replace(hit, **changes), text, forward_of(text), QUERY)
     assert wrong_hit(hit, text, forward_of(text), parse_query("run dogs -dogs"))

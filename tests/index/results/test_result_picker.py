@@ -4,6 +4,7 @@ from collections import Counter
 from random import Random
 
 import pytest
+from msgspec import structs
 
 from dht import NodeId
 from index.query.parser import parse_query
@@ -15,10 +16,12 @@ from index.shard.messages import HitRow
 LONG = (0, 0, 0, 200)
 
 
-def hit(number: int, host: int = 0, signature: bytes = b"", digest: int | None = None) -> MergedHit:
+def hit(
+    number: int, host: int = 0, signature: bytes = b"", digest: int | None = None, first_seen: int = 0
+) -> MergedHit:
     said = (number if digest is None else digest).to_bytes(16, "big")
     row = HitRow(number.to_bytes(20, "big"), bytes(20), bytes(32), said, 999.0 - number, (), LONG, 0)
-    changes = {"host": host.to_bytes(8, "big"), "signature": signature}
+    changes = {"host": host.to_bytes(8, "big"), "signature": signature, "first_seen": first_seen}
     return MergedHit(type(row)(*(changes.get(name, getattr(row, name)) for name in row.__struct_fields__)), NodeId(b""))
 
 
@@ -84,6 +87,23 @@ def test_a_copy_is_folded_under_the_first_that_is_shown() -> None:
     picked = pick(order, believe, 10)
     assert numbers_of(picked) == [0, 1, 2, 4]  # 3 was passed over when 4 was shown
     assert [[number_of(each) for each in group.similar] for group in picked] == [[5], [], [], [3]]
+
+
+def test_whoever_was_seen_first_is_shown_in_the_place_of_a_better_placed_copy() -> None:
+    copy, original, unknown = (
+        hit(0, 1, digest=7, first_seen=200),
+        hit(2, 2, digest=7, first_seen=100),
+        hit(3, 3, digest=7),
+    )
+    (picked, other) = pick([copy, hit(1, 4), original, unknown], believe, 10)
+    assert (number_of(picked.original), number_of(other.original)) == (2, 1)
+    assert list(map(number_of, picked.copies)) == [0, 3]
+    (same, *_) = pick([copy, unknown, hit(2, 2, digest=7, first_seen=200)], believe, 10)
+    assert number_of(same.original) == 0, "of one day the better one stands"
+    strangers = [MergedHit(structs.replace(original.hit, foreign=1), original.peer), copy]
+    assert number_of(pick(strangers, believe, 10)[0].original) == 0, "the later copy, in the asker's language"
+    far = pick([copy, *(hit(n, n + 9) for n in range(1, 10)), hit(10, 2, digest=7, first_seen=100)], believe, 10)
+    assert number_of(far[0].original) == 0, "an answer of few results may not have the eleventh hit"
 
 
 def test_who_has_the_last_word_may_say_that_a_copy_is_none() -> None:

@@ -33,6 +33,8 @@ HIT = HitRow(
     1,
     True,
     2,
+    True,
+    7,
 )
 BEST = BestAnswer((7,), (2,), (HIT,), False, 0.25)
 GOLDEN = {
@@ -54,9 +56,9 @@ GOLDEN = {
     ),
     "BestAnswer": (
         BEST,
-        "99" + "9107" + "9102" + "91" + "9d" + "c414" + "01" * 20 + "c414" + "02" * 20 + "c420" + "03" * 32 + "c410"
+        "99" + "9107" + "9102" + "91" + "9f" + "c414" + "01" * 20 + "c414" + "02" * 20 + "c420" + "03" * 32 + "c410"
         + "04" * 16 + "cb3ff8000000000000" + "919401000002" + "9404000363" + "cd0400" + "c408" + "68" * 8
-        + "c410" + "73" * 16 + "01" + "c302" + "c2" + "cb3fd0000000000000"
+        + "c410" + "73" * 16 + "01" + "c302c3" + "07" + "c2" + "cb3fd0000000000000"
         + "9500c4009090c290" + "90" + "c0",
     ),
 }  # fmt: skip
@@ -82,7 +84,7 @@ def test_an_answer_of_older_software_says_nothing_of_other_copies() -> None:
         (ASK_STATISTICS, {"slot_bits": 17}),
         (ASK_STATISTICS, {"query": "x" * 1025}),
         (ASK_STATISTICS, {"probes": ("x" * 41,)}),
-        (ASK_STATISTICS, {"unsure": ("dogg",) * 65}),
+        (ASK_STATISTICS, {"unsure": ("dogg",) * 9}),
         (ASK_STATISTICS, {"probes": ("dogg",) * 33}),
         (STATISTICS, {"documents": (-1,)}),
         (STATISTICS, {"fingerprints": (b"short",)}),

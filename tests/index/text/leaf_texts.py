@@ -138,7 +138,7 @@ def differences(leaf: TextLeaf, lines: Sequence[str], limits: Limits, stem_class
         yield "tables_of"
     said = f'{" ".join(vocabulary[:3])} "{" ".join(vocabulary[1:3])}" "{" ".join(vocabulary[-2:])}" utf-8'
     finder = LeafFinder(parse_query(said).leaves, leaf)
-    forward = ForwardRecord(b"", b"", b"", stem_class, False, 0, 0, (0, 0, 0, 0), *made)
+    forward = ForwardRecord(b"", b"", b"", stem_class, False, 0, 0, 0, -1, (0, 0, 0, 0), *made)
     found, _ = finder.find(forward)
     if finder.measure(forward, found) != finder.measured(forward, found):
         yield "measure_leaves"

@@ -109,6 +109,13 @@ def test_a_document_fetched_at_no_time_is_refused(at: float) -> None:
     assert flaws(records(replace(draft(1), body=body))) == [f"published_at is {at}"]
 
 
+def test_a_document_first_seen_in_the_future_or_linked_by_more_than_all_is_refused() -> None:
+    later = encode_document(Document(url(1), 1.0, 200, first_seen=60_000))
+    assert flaws(records(replace(draft(1), body=later))) == ["first_seen is 60000"]
+    famous = encode_document(Document(url(1), 1.0, 200, site_links=16))
+    assert "site_links 16" in flaws(records(replace(draft(1), body=famous)))[0]
+
+
 def test_a_url_that_nobody_can_fetch_is_refused() -> None:
     long = "http://a.test/" + "x" * 3000
     body = encode_document(Document(long, 1.0, 200))

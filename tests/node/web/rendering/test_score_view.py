@@ -15,6 +15,7 @@ WHOLE: dict[str, Any] = {
     "rewards": 0.25,
     "coverage": 0.875,
     "script": 0.85,
+    "doubt": 0.5,
     "proximity": 2.0,
     "documents": 1200,
     "length": 1953.0,
@@ -36,6 +37,7 @@ def test_it_reads_like_a_sum() -> None:
         "  [31mred: 0.000; not in this page",
         "    in 0 of 1,200 pages, hence worth 5.00",
         "  its language has no Latin letters, and the question no others: × 0.85",
+        "  it looks as if it were made to be found: × 0.50",
         "  it is the front page of its site, which counts where the address has a word",
         "  this page is 1,953 words long by these weights, the average is 671",
     ]
