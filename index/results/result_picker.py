@@ -5,8 +5,9 @@ Else it is shown, unless three of the ten are of its host already. Then it is pa
 it. Where nothing else follows, the best hits that were passed over fill the ten.
 
 A copy that was seen on an earlier day than the page above it is shown in its place: so whoever copies a page gains
-nothing. Before days, languages decide: a copy in the asker's stands before those in others. This holds of the first ten hits of the order, at most three of a host, which every answer has. Where a site
-was asked for, or dates decide, nothing is replaced.
+nothing. Before days, languages decide: a copy in the asker's stands before those in others. All this holds of the first
+ten hits of the order, at most three of a host, which every answer has. Where a site was asked for, or dates decide,
+nothing is replaced.
 
 Peers give only the best hits of a host. `SiteHits` bounds from where on others may be missing, and how many.
 """
