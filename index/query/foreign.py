@@ -13,7 +13,6 @@ from dht import language_code
 from index.query.leaf import scripts_of
 from index.query.parser import Query, QueryGroup, QueryNode
 from index.query.query_tree import LanguageFilter
-from index.query.ranking_rules import RankingRules
 from index.text.analyzer import words
 from index.text.forward_index import ForwardRecord
 from index.text.stem_classes import ENGLISH, class_of
@@ -67,11 +66,6 @@ class Foreign:
 def is_latin(query: Query) -> bool:
     """Tell whether all words of a query are Latin."""
     return scripts_of(query.leaves) == LATIN
-
-
-def share_of(rules: RankingRules, foreign: int) -> float:
-    """Return the factor of pages that are so foreign."""
-    return (1.0, rules.other_language, rules.other_script)[foreign]
 
 
 def _asks_for_language(node: QueryNode) -> bool:

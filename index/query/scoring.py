@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 
 from index.query.collection_statistics import Statistics
 from index.query.doubt import doubt, is_obscure
-from index.query.foreign import OTHER_LANGUAGE, OTHER_SCRIPT, Foreign, share_of
+from index.query.foreign import OTHER_LANGUAGE, OTHER_SCRIPT, Foreign
 from index.query.leaf import Leaf, Phrase, Term, terms_in, ways_of, words_of
 from index.query.parser import Query
 from index.query.rewards import coverage, earned, kept_share, most_share, words_in
@@ -133,6 +133,7 @@ class Scorer:
     def __init__(self, query: Query, statistics: Statistics) -> None:
         self.weights, self.average = leaf_weights(query, statistics), average_length(statistics)
         self._rules, self._words = query.rules.ranking, words_in(query.leaves)
+        self._shares = 1.0, self._rules.other_language, self._rules.other_script  # by how foreign a page is
         self._most_proximity = max_proximity(query)
         self._factors: dict[tuple[bool, ...], tuple[float, float]] = {}
 
@@ -146,7 +147,7 @@ class Scorer:
     ) -> float:
         """Compute the score but for the last factor."""
         found = self.relevance(tfs, lengths, is_front) * self.factors(tuple(map(any, tfs)))[0]
-        return found * share_of(self._rules, foreign) * doubt(tfs, lengths, is_front, is_obscure)
+        return found * self._shares[foreign] * doubt(tfs, lengths, is_front, is_obscure)
 
     def proximity(self, closeness: float) -> float:
         """Return what closeness multiplies a score by: 1 and more."""
