@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from index.query.collection_statistics import Statistics
+from index.query.foreign import for_asker
 from index.query.parser import Query, parse_query
 from index.query.scoring import leaf_weights, name_of, score
 from index.query.search_rules import SearchRules, rules_of
@@ -35,6 +36,7 @@ PHRASES = (
     "Häuser häuschen gegangen Bücher",
 )
 ANALYSED, SCORED = 60, 200
+ASKERS = "", "en", "de"
 IN_LANGUAGES = 4  # each of the 60 phrases: 500 vectors together
 
 
@@ -69,16 +71,21 @@ def pages_scored(rules: SearchRules) -> list[dict[str, Any]]:
     out: list[dict[str, Any]] = []
     for number, page in enumerate(PAGES[:ANALYSED]):
         for asked in QUERIES:
-            query = parse_query(asked, rules=rules)
+            query = for_asker(parse_query(asked, rules=rules), ASKERS[len(out) % len(ASKERS)])
             sums = statistics_for(query)
             found = score(forward_of(page, rules.analyzer), query, sums)
             if found.score and len(out) < SCORED:
-                said = {"query": asked, "page": number, "leaves": list(map(name_of, query.leaves))}
+                said = {
+                    "query": asked,
+                    "asker_language": query.asker_language,
+                    "page": number,
+                    "leaves": list(map(name_of, query.leaves)),
+                }
                 weights = [weight.hex() for weight in leaf_weights(query, sums)]
                 counted = {"df": sums.df, "repeats": query.repeats, "weights": weights}
                 counted |= {"tfs": found.numbers.tfs, "lengths": found.numbers.lengths}
                 marks = {"closeness": found.numbers.closeness, "is_front": found.numbers.is_front}
-                marks |= {"is_foreign": found.numbers.is_foreign, "is_obscure": found.numbers.is_obscure}
+                marks |= {"foreign": found.numbers.foreign, "is_obscure": found.numbers.is_obscure}
                 out.append({**said, **counted, **marks, "score": found.score.hex()})
     return out
 

@@ -59,7 +59,7 @@ def score(vector: dict[str, Any]) -> float:
     coverage = 1.0
     if 2 <= len(weights) < 9 and found < every:
         coverage = floor((found / every) ** ((9 - len(weights)) / 20) * 2**20 + 0.5) / 2**20
-    script = 0.85 if vector["is_foreign"] else 1.0
+    script = (1.0, 0.88, 0.85)[vector["foreign"]]
     begin, terms = 0.15 if vector["is_obscure"] else 0.22, max(100, vector["lengths"][3])
     share = sum(max(0, body - 4) for *_, body in vector["tfs"]) / terms
     doubt = 1 - 0.75 * min(1.0, max(0.0, share - begin) / 0.1)

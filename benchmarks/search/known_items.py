@@ -2,15 +2,16 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
+from typing import Any
 from zlib import crc32
 
 from benchmarks.figures import Row, row
 from benchmarks.search.baselines import tantivy_fields
 from benchmarks.search.extent import Extent
 from benchmarks.search.figure import figure, left_out, weighted_mean
-from benchmarks.search.goals import KNOWN_MEAN, KNOWN_MRR
+from benchmarks.search.goals import KNOWN_MEAN, KNOWN_MRR, OTHER_LANGUAGE_FIRST
 from benchmarks.search.known_rules import KINDS, KnownItem, known_items
 from benchmarks.search.measures import reciprocal_rank
 from benchmarks.search.one_node import one_node
@@ -19,6 +20,7 @@ from benchmarks.search.web_pages import WebPage, read_web
 
 MOST = 400  # queries of a kind
 FOLDS = 5  # of hosts
+NEARLY = 0.88  # of the first result's score
 
 
 def rows(extent: Extent) -> list[Row]:
@@ -46,7 +48,33 @@ def rows(extent: Extent) -> list[Row]:
         row("its interval's lower end above tantivy's best", [low - peer], "MRR", goal=0.0, at_least=True),
         row(f"the same mean, by {FOLDS} folds of hosts", _by_fold(items, ours), "MRR"),
         figure("known items that are not among the first ten", [float(not each) for each in ours], groups=hosts),
+        *asyncio.run(language_rows(pages, items, extent.engine)),
     ]
+
+
+async def language_rows(pages: Sequence[WebPage], items: Sequence[KnownItem], engine: str) -> list[Row]:
+    """Return the rows of askers who read the language of the page that they know."""
+    ranked: list[float] = []
+    led: dict[bool, list[float]] = {False: [], True: []}
+    async with one_node([page.text for page in pages], engine) as node:
+        for item in items:
+            language = pages[min(item.targets)].text.language
+            ranked.append(reciprocal_rank(await node.places(item.words, asker_language=language), item.targets))
+            for is_told in led if language == "en" else ():
+                said = {"asker_language": language} if is_told else {}
+                led[is_told].append(is_led(language, (await node.ask(item.words, **said))["results"]))
+    what = f"English ones ({len(led[True])}) with another language first and English nearly as good"
+    return [
+        figure("known, by askers of the page's language", ranked, "MRR", goal=KNOWN_MEAN, weights=even(items)),
+        figure(what, led[True], goal=OTHER_LANGUAGE_FIRST, at_least=False),
+        figure("  the same, the asker's language unknown", led[False]),
+    ]
+
+
+def is_led(language: str, results: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether a page of another language stands first while one of this language scores nearly as much."""
+    near = [each["language"] for each in results if each["score"] >= NEARLY * results[0]["score"]]
+    return bool(near) and near[0] not in ("", language) and language in near
 
 
 async def ranks(pages: Sequence[WebPage], items: Sequence[KnownItem], engine: str) -> list[float]:

@@ -85,9 +85,9 @@ class OneNode:
         except QueryError:
             return {"results": [], "total": 0}
 
-    async def places(self, words: str, limit: int = DEPTH) -> list[int]:
+    async def places(self, words: str, limit: int = DEPTH, **said: Any) -> list[int]:
         """Return which of the texts answer, the best first, by their places in the list that was indexed."""
-        return [self._places[each["id"]] for each in (await self.ask(words, limit))["results"]]
+        return [self._places[each["id"]] for each in (await self.ask(words, limit, **said))["results"]]
 
 
 @asynccontextmanager

@@ -139,7 +139,7 @@ def asked_of(texts: Sequence[Text], queries: Sequence[tuple[str, str, Judgement]
     files.apply([DocumentChange(text.id, text) for text in texts], b"")
     for measure, words, judged in queries:
         query = parse_query(words)
-        said = count(files, query, SLOTS, SLOT_BITS)
+        said = count(files, query.leaves, SLOTS, SLOT_BITS)
         parts = zip(said.documents, said.lengths, *said.df, strict=True)
         sums = total((Statistics(each[0], each[1], each[2:]) for each in parts), len(query.leaves))
         hits = ShardSearch(files, query, sums, SLOTS, SLOT_BITS, len(texts)).answer(DEEP).hits

@@ -127,9 +127,8 @@ class AnswerBody:
         shown, asked = request.shown + len(page.shown), request.peer_query
         if page.last is None or not page.rest or not shown or shown >= self._config.max_results:
             return None
-        digest = query_digest(
-            request.typed, asked.language, asked.site, asked.plain.is_by_date, asked.plain.is_verbatim
-        )
+        flags = asked.plain.is_by_date, asked.plain.is_verbatim, asked.asker_language
+        digest = query_digest(request.typed, asked.language, asked.site, *flags)
         return write_cursor(
             PageCursor(digest, page.last.found.hit.id, shown, statistics_digest(outcome.statistics, request.rules))
         )

@@ -17,6 +17,7 @@ from index.asking.scatter_gather import Gathered
 from index.asking.slot_bitmaps import Ready, slots_of
 from index.query.alternatives import MAX_PROBES, Alternative, Counted, adopt, bent_by, bent_statistics, counted_nodes
 from index.query.collection_statistics import Statistics, total
+from index.query.foreign import for_asker
 from index.query.parser import Query, parse_query
 from index.query.patterns import MAX_ALTERNATIVES, MAX_LISTED, WordPattern, alternatives
 from index.results.result_picker import SiteHits, site_hits
@@ -41,6 +42,7 @@ class PeerQuery:
     unsure: tuple[str, ...] = ()  # words for which the first round also asks what they may have been meant to be
     patterns: tuple[WordPattern, ...] = ()  # of which the first round also asks what words they stand for
     facets: bool = False  # whether the second round counts by site, language, year and type
+    asker_language: str = ""  # as it follows from what was typed
     are_words_sure: bool = True  # whether other nodes write out the same words for the patterns that were typed
 
     @cached_property
@@ -61,7 +63,7 @@ class PeerQuery:
         if bent != query.bent:
             flags = known.is_by_date, known.rules
             query = parse_query(self.text, self.language, self.site, *flags, bent, known.is_verbatim)
-            query = replace(query, readings=known.readings)
+            query = for_asker(replace(query, readings=known.readings), self.asker_language)
         asked = self if found == self.alternatives else replace(self, query=query, alternatives=found)
         return asked, bent_statistics(query, found, counts, told)
 

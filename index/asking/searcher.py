@@ -20,6 +20,7 @@ from index.asking.words_ahead import WordsAhead
 from index.change_feed import Read, Text
 from index.errors import QueryError
 from index.query.alternatives import joined_words, unsure_words
+from index.query.foreign import for_asker
 from index.query.parser import parse_query
 from index.query.search_request import SearchRequest
 from index.query.search_rules import SearchRules
@@ -141,12 +142,14 @@ class Searcher:
         asked = running.asked
         with self._tracer.part("parse"):
             flags = asked.is_by_date, rules, (), asked.is_verbatim
-            query = parse_query(asked.text, asked.language, asked.site, *flags)
+            query = for_asker(parse_query(asked.text, asked.language, asked.site, *flags), asked.asker_language)
         words = (query.text, query.language, query.site)
         deadline = began + min(max(asked.deadline_ms, 1), self._config.max_deadline_ms) / 1000
         limit = min(max(asked.limit, 1), MAX_LIMIT)
-        after = read_cursor(asked.cursor, query_digest(*words, asked.is_by_date, asked.is_verbatim))
-        typed = PeerQuery(query, query, *words, facets=asked.facets and not after)
+        after = read_cursor(
+            asked.cursor, query_digest(*words, asked.is_by_date, asked.is_verbatim, query.asker_language)
+        )
+        typed = PeerQuery(query, query, *words, facets=asked.facets and not after, asker_language=query.asker_language)
         written = await self._rounds.expanded(typed, began + (deadline - began) * EXPANDING)
         unsure, probes = unsure_words(written.plain), joined_words(written.plain)
         peer_query = replace(written, unsure=unsure, probes=probes)

@@ -17,6 +17,7 @@ from index.asking.scatter_gather import NEVER, Gathered, ScatterGather, SlotQues
 from index.asking.search_outcome import PeerQuery, SearchOutcome, Told, brought, fill_in, newest, note_answers, summed
 from index.asking.slot_bitmaps import Ready, bitmap_of, slots_of, unless
 from index.config import IndexConfig
+from index.query.foreign import for_asker
 from index.query.parser import ReadAs, Reading, parse_query
 from index.query.patterns import find_patterns, write_out
 from index.query.remembered_statistics import PROPOSED_S, RememberedStatistics
@@ -64,7 +65,7 @@ class TwoPhaseSearch:
         told += [Reading(ReadAs.EXPANDED, f"{each}: {', '.join(outcome.words[each])}") for each in patterns]
         text = write_out(asked.text, places, outcome.words)
         flags = asked.query.is_by_date, asked.query.rules, (), asked.query.is_verbatim
-        query = parse_query(text, asked.language, asked.site, *flags)
+        query = for_asker(parse_query(text, asked.language, asked.site, *flags), asked.asker_language)
         is_sure = outcome.are_words_sure and outcome.is_answered
         query = replace(query, readings=(*query.readings, *told))
         return replace(asked, query=query, plain=query, text=query.text, are_words_sure=is_sure)
@@ -328,11 +329,11 @@ def _ask_best(outcome: SearchOutcome, bounds: Bounds, per_host: int) -> AskOf:
     numbers = sums.documents, sums.lengths, sums.df
     narrow, flags = (asked.language, asked.site), (asked.facets, asked.query.is_by_date)
     guess = (True, asked.probes) if outcome.is_guess else (False, ())
-    bent = asked.query.bent, asked.query.is_verbatim
+    bent, asker = (asked.query.bent, asked.query.is_verbatim), asked.asker_language
 
     def ask(slots: Sequence[Slot]) -> AskBest:
         return AskBest(
-            *rules, tuple(slots), asked.text, *numbers, *bounds, *narrow, per_host, *flags, (), *guess, *bent
+            *rules, tuple(slots), asked.text, *numbers, *bounds, *narrow, per_host, *flags, (), *guess, *bent, asker
         )
 
     return ask

@@ -84,6 +84,7 @@ class Query:
     `is_by_date`: the newest stand first, and ranked is what is counted. `rules`: by which it is parsed and scored.
     `plain`: words that may be bent, in order, with "" between those that do not stand side by side. `bent`: words that
     mean the same, each behind a typed one. `is_verbatim`: nothing is bent, and what the analyzer cuts is a phrase.
+    `asker_language`: pages in others stand a little lower (`foreign.py`), "" unknown.
     """
 
     text: str
@@ -99,6 +100,7 @@ class Query:
     plain: tuple[str, ...] = ()
     bent: Bent = ()
     is_verbatim: bool = False
+    asker_language: str = ""
 
 
 def select(node: QueryNode, find: Callable[[Condition], frozenset[int]]) -> frozenset[int]:

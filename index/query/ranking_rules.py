@@ -51,6 +51,8 @@ class RankingRules:
         grammar_share: the share that a bigram keeps for each character of Chinese grammar in it.
         other_script: the factor of a page in a language without Latin letters, where all words of the query are Latin
             and it is no front page.
+        other_language: the factor of a page in another language than the asker's, front pages apart. Of both factors a
+            page has the smaller one.
     """
 
     number: int
@@ -61,6 +63,7 @@ class RankingRules:
     asking_share: float
     grammar_share: float
     other_script: float
+    other_language: float
 
     def most_proximity(self, leaves: int) -> float:
         """Return what being close together multiplies a score by at most, in a query of so many leaves."""
@@ -70,6 +73,6 @@ class RankingRules:
 _TITLES = FieldClass(TITLE, 1, 4, 3, 0.3), FieldClass(TITLE, 5, 10, 7, 0.3), FieldClass(TITLE, 11, 64, 14, 0.3)
 _ADDRESSES = FieldClass(URL, 1, 12, 6, 0.2)  # longer ones are stuffed, or made by programs
 
-RANKINGS = {1: RankingRules(1, (1.15, 1.25, 1.4, 1.4, 1.25), 20, (*_TITLES, _ADDRESSES), 1.0, 0.125, 0.5, 0.85)}
+RANKINGS = {1: RankingRules(1, (1.15, 1.25, 1.4, 1.4, 1.25), 20, (*_TITLES, _ADDRESSES), 1.0, 0.125, 0.5, 0.85, 0.88)}
 NEWEST_RANKING = RANKINGS[max(RANKINGS)]
 INDEXED_CLASSES = {each.name: each for ranking in RANKINGS.values() for each in ranking.classes}  # by an engine's field

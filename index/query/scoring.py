@@ -2,13 +2,14 @@
 
 Pure: integers in, one float out, always in the same order of operations.
 
-    score = (bm25 + rewards) · coverage · script · doubt · proximity
+    score = (bm25 + rewards) · coverage · script · language · doubt · proximity
     bm25  = Σ over leaves  repeats · kept · idf · tf / (tf + K1 · (1 − B + B · length / average))
     rewards, coverage: see `rewards.py`; coverage is at most 1
     idf   = ln(1 + (N − df + ½) / (df + ½)), rounded to 2⁻²⁰ so that no machine's logarithm can differ
     kept  = 1, less for words that say little of a subject (`rewards.py`)
     tf, length: sums over fields, each field times its weight; average: the network's mean of that length
     script = less than 1 for pages whose language has no Latin letters where the query has no others, fronts apart
+    language = less than 1 for other pages in another language than the asker's, fronts apart (`foreign.py`)
     doubt = less than 1 for pages that look as if made to be found (`doubt.py`)
     proximity = 1 + (most − 1) · closeness, where closeness is the mean of 1/gap over neighbouring leaves of the query
 
@@ -34,11 +35,11 @@ from typing import Any, NamedTuple
 
 from index.query.collection_statistics import Statistics
 from index.query.doubt import doubt, is_obscure
-from index.query.leaf import Leaf, Phrase, Term, scripts_of, terms_in, ways_of, words_of
+from index.query.foreign import OTHER_LANGUAGE, OTHER_SCRIPT, Foreign
+from index.query.leaf import Leaf, Phrase, Term, terms_in, ways_of, words_of
 from index.query.parser import Query
 from index.query.rewards import coverage, earned, kept_share, most_share, words_in
 from index.text.forward_index import FIELDS, Counts, ForwardRecord, by_field, within_fields
-from index.text.writing import LATIN
 
 WEIGHTS: Counts = (8, 3, 2, 1)  # title, headings, url, body
 K1 = 1.2
@@ -60,7 +61,7 @@ class ScoreInputs:
     lengths: Counts
     closeness: int  # 0 … CLOSE_ONE
     is_front: bool  # whether it is its host's front page
-    is_foreign: bool = False  # whether its language has no Latin letters and the query no others
+    foreign: int = 0  # whether it is of another language than the asker's, or of another script, see `foreign.py`
     is_obscure: bool = False  # whether few other sites link to its site
 
 
@@ -132,6 +133,7 @@ class Scorer:
     def __init__(self, query: Query, statistics: Statistics) -> None:
         self.weights, self.average = leaf_weights(query, statistics), average_length(statistics)
         self._rules, self._words = query.rules.ranking, words_in(query.leaves)
+        self._shares = 1.0, self._rules.other_language, self._rules.other_script  # by how foreign a page is
         self._most_proximity = max_proximity(query)
         self._factors: dict[tuple[bool, ...], tuple[float, float]] = {}
 
@@ -141,11 +143,11 @@ class Scorer:
         return bm25(tfs, lengths, self.weights, self.average) + sum(rewards)
 
     def before_proximity(
-        self, tfs: Sequence[Counts], lengths: Counts, is_front: bool, is_foreign: bool, is_obscure: bool
+        self, tfs: Sequence[Counts], lengths: Counts, is_front: bool, foreign: int, is_obscure: bool
     ) -> float:
         """Compute the score but for the last factor."""
         found = self.relevance(tfs, lengths, is_front) * self.factors(tuple(map(any, tfs)))[0]
-        return (found * self._rules.other_script if is_foreign else found) * doubt(tfs, lengths, is_front, is_obscure)
+        return found * self._shares[foreign] * doubt(tfs, lengths, is_front, is_obscure)
 
     def proximity(self, closeness: float) -> float:
         """Return what closeness multiplies a score by: 1 and more."""
@@ -180,7 +182,7 @@ class Scorer:
 
     def score(self, numbers: ScoreInputs) -> float:
         """Compute the score of a document with these numbers."""
-        marks = numbers.is_front, numbers.is_foreign, numbers.is_obscure
+        marks = numbers.is_front, numbers.foreign, numbers.is_obscure
         alone = self.before_proximity(numbers.tfs, numbers.lengths, *marks)
         return alone * self.proximity(numbers.closeness)
 
@@ -189,20 +191,8 @@ def measure(forward: ForwardRecord, query: Query) -> ScoreInputs:
     """Measure the numbers of one document for a query."""
     places = [within_fields(occurrences(forward, leaf)) for leaf in query.leaves]
     tfs = tuple(map(by_field, places))
-    marks = forward.is_front, is_foreign(forward, is_latin(query)), is_obscure(forward.site_links)
+    marks = forward.is_front, Foreign(query).of(forward), is_obscure(forward.site_links)
     return ScoreInputs(tfs, forward.lengths, closeness(query.leaves, places), *marks)
-
-
-def is_latin(query: Query) -> bool:
-    """Tell whether all words of a query are Latin."""
-    return scripts_of(query.leaves) == LATIN
-
-
-def is_foreign(forward: ForwardRecord, asked_in_latin: bool) -> bool:
-    """Tell whether a document's language is not written in Latin letters while the query is. Latin words stand in
-    addresses and menus of the whole world, but others hardly where they are not meant. Front pages are exempt, since
-    the name of a site is mostly Latin."""
-    return bool(asked_in_latin and forward.scripts and not forward.scripts & LATIN and not forward.is_front)
 
 
 def score(forward: ForwardRecord, query: Query, statistics: Statistics) -> Scored:
@@ -280,7 +270,9 @@ def explain(query: Query, scored: Scored, statistics: Statistics) -> dict[str, A
         "bm25": bm25(tfs, lengths, weights, scorer.average),
         "rewards": sum(rewards),
         "coverage": scorer.factors(tuple(map(any, tfs)))[0],
-        "script": rules.other_script if numbers.is_foreign else 1.0,
+        "script": rules.other_script if numbers.foreign == OTHER_SCRIPT else 1.0,
+        "language": rules.other_language if numbers.foreign == OTHER_LANGUAGE else 1.0,
+        "asker_language": query.asker_language,
         "doubt": doubt(tfs, lengths, numbers.is_front, numbers.is_obscure),
         "proximity": scorer.proximity(numbers.closeness),
         "documents": statistics.documents,

@@ -19,6 +19,7 @@ class SearchRequest:
     `is_verbatim`: look for every word just as it is typed.
     `first_ms`: milliseconds after which the asker shows the results so far; 0: it waits for all. Others are asked for
     the slots of silent peers in time for that.
+    `asker_language`: the one that the asker reads most, "" unknown: others stand a little lower.
 
     The searcher bounds `limit` and `deadline_ms`."""
 
@@ -33,3 +34,4 @@ class SearchRequest:
     is_by_date: bool = False
     first_ms: int = 0
     is_verbatim: bool = False
+    asker_language: str = ""

@@ -14,13 +14,14 @@ from index.change_feed import Text
 from index.engine.matcher import matches
 from index.query.alternatives import Counted, adopt, bent_by, bent_statistics, unsure_words
 from index.query.collection_statistics import Statistics, add
+from index.query.foreign import for_asker
 from index.query.leaf import phrase_of
 from index.query.parser import Query, parse_query
 from index.query.patterns import MAX_ALTERNATIVES, alternatives, find_patterns, write_out
 from index.query.scoring import Scored, occurrences, score
 from index.query.search_rules import NEWEST_RULES, SearchRules
 from index.results.near_copies import Likeness, Sign, are_near, likeness, no_signature, say_the_same
-from index.results.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site, seen_on
+from index.results.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site, place_among_copies
 from index.shard.corrections import proposals
 from index.text.analyzer import is_unspaced
 from index.text.field_terms import analyse
@@ -79,6 +80,7 @@ class SearchOracle:
         is_by_date: bool = False,
         wanted: int | None = None,
         is_verbatim: bool = False,
+        asker_language: str = "",
     ) -> OracleAnswer:
         """Return the whole answer, or at least so many hits as are `wanted`; each is compared with all before."""
         asked = self._written_out(text), language, site, is_by_date, self._rules
@@ -87,7 +89,8 @@ class SearchOracle:
         alternatives = adopt(
             query, counts, {word: proposals(word, self, len(self._texts)) for word in unsure_words(query)}
         )
-        query = parse_query(*asked, bent_by(alternatives), is_verbatim)
+        spoken = for_asker(parse_query(text, language, site), asker_language).asker_language
+        query = for_asker(parse_query(*asked, bent_by(alternatives), is_verbatim), spoken)
         statistics = bent_statistics(query, alternatives, counts, statistics)
         found = [
             (score(forward, query, statistics), each, forward)
@@ -205,12 +208,12 @@ def _first(found: Sequence[_Found]) -> dict[DocumentId, Scored]:
 
 
 def _with_original(hit: OracleHit, scores: Mapping[DocumentId, Scored]) -> OracleHit:
-    """Show the copy that was seen first in the place of the best one, where it is one of the first hits."""
-    every = hit.text, *hit.similar
-    known = [each for each in every if each is hit.text or each.id in scores]
-    shown = min(known, key=lambda each: seen_on(each.first_seen))
-    scored = hit.scored if shown is hit.text else scores[shown.id]
-    return OracleHit(shown, scored, tuple(each for each in every if each is not shown))
+    """Show the copy in the asker's language that was seen first in the place of the best one, where it is one of the
+    first hits."""
+    every, scores = (hit.text, *hit.similar), {**scores, hit.text.id: hit.scored}
+    known = [each for each in every if each.id in scores]
+    shown = min(known, key=lambda each: place_among_copies(scores[each.id].numbers.foreign, each.first_seen))
+    return OracleHit(shown, scores[shown.id], tuple(each for each in every if each is not shown))
 
 
 def _written_in(text: Text) -> set[str]:

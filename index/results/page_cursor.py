@@ -31,9 +31,12 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(PageCursor)
 
 
-def query_digest(query: str, language: str, site: str, is_by_date: bool = False, is_verbatim: bool = False) -> bytes:
+def query_digest(
+    query: str, language: str, site: str, is_by_date: bool = False, is_verbatim: bool = False, asker_language: str = ""
+) -> bytes:
     """Hash a query to what binds a cursor to it."""
-    parts = (query, language, site, *(["date"] if is_by_date else []), *(["verbatim"] if is_verbatim else []))
+    parts = [query, language, site, *(["date"] if is_by_date else []), *(["verbatim"] if is_verbatim else [])]
+    parts += [f"for {asker_language}"] if asker_language else []
     return sha256(b"\0".join(part.encode() for part in parts)).digest()[:8]
 
 

@@ -5,8 +5,9 @@ Else it is shown, unless three of the ten are of its host already. Then it is pa
 it. Where nothing else follows, the best hits that were passed over fill the ten.
 
 A copy that was seen on an earlier day than the page above it is shown in its place: so whoever copies a page gains
-nothing. This holds of the first ten hits of the order, at most three of a host, which every answer has. Where a site
-was asked for, or dates decide, nothing is replaced.
+nothing. Before days, languages decide: a copy in the asker's stands before those in others. All this holds of the first
+ten hits of the order, at most three of a host, which every answer has. Where a site was asked for, or dates decide,
+nothing is replaced.
 
 Peers give only the best hits of a host. `SiteHits` bounds from where on others may be missing, and how many.
 """
@@ -84,9 +85,10 @@ def _first_hits(order: Sequence[MergedHit]) -> Iterator[MergedHit]:
             yield found
 
 
-def seen_on(first_seen: int) -> int:
-    """Return the day as it is compared: one that is unknown comes after all others."""
-    return first_seen or 1 << 16
+def place_among_copies(foreign: int, first_seen: int) -> tuple[int, int]:
+    """Return what is compared of copies, the smallest of which is shown: how foreign each is, then the day that it was
+    first seen. One that is unknown comes after all others."""
+    return foreign, first_seen or 1 << 16
 
 
 class _Picker:
@@ -104,8 +106,9 @@ class _Picker:
         first = next((e for e in near if e.takes(found.hit) and self._are_alike(e.found.hit, found.hit)), None)
         if first is not None:
             first.add(found)
-            is_earlier = seen_on(found.hit.first_seen) < seen_on(first.original.hit.first_seen)
-            if is_earlier and found in islice(_first_hits(self._order), TEN):
+            here, there = ((hit.foreign, hit.first_seen) for hit in (found.hit, first.original.hit))
+            is_original = place_among_copies(*here) < place_among_copies(*there)
+            if is_original and found in islice(_first_hits(self._order), TEN):
                 first.original = found
         return first is not None
 

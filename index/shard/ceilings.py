@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.engine.protocol import FOREIGN, CandidateColumns, Candidates
+from index.query.foreign import is_latin
 from index.query.leaf import Leaf, Term, terms_in
 from index.query.parser import Query
 from index.query.rewards import MANY
-from index.query.scoring import CLOSE_ONE, ROUNDED_UP, Scorer, is_latin, max_proximity
+from index.query.scoring import CLOSE_ONE, ROUNDED_UP, Scorer, max_proximity
 from index.text.sketch import COLUMN_BITS, place_of, place_of_pair
 
 APART = CLOSE_ONE // 2  # the closeness of two words that do not stand side by side, at most

@@ -123,6 +123,7 @@ class AskBest(Message, frozen=True, array_like=True):
     asked for, of a node that stores these slots and does not index them. `sums`: whether the answer is to bring the
     statistics of its slots, as `AskStatistics` gives them, those of `probes` among them: the asker has guessed the ones
     above. `bent`: words of the query, each with one that is looked for as well.
+    `asker_language`: pages in others are worth a little less, "" unknown.
     """
 
     in_packets = True
@@ -148,6 +149,7 @@ class AskBest(Message, frozen=True, array_like=True):
     probes: Probes = ()
     bent: Annotated[tuple[tuple[Probe, Probe], ...], Meta(max_length=2 * MAX_PROBES)] = ()
     verbatim: bool = False
+    asker_language: Annotated[str, Meta(max_length=8)] = ""
 
 
 class HitRow(msgspec.Struct, frozen=True, array_like=True):
@@ -159,7 +161,8 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     `host`: equal for pages of one host.
     `day`: the day of its date (`tags.py`), where the question was for the newest.
     `is_front`: whether it is the host's front page.
-    `is_foreign`: whether its language has no Latin letters, and the question no others.
+    `foreign`: 1 where its language is another than the asker's, 2 where that has no Latin letters and the question no
+    others, else 0.
     `is_obscure`: whether few other sites link to its site.
     `first_seen`: the day that its content was first known, 0 unknown.
     `title_numbers`: equal for pages whose titles name the same numbers."""
@@ -176,7 +179,7 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     signature: Annotated[bytes, Meta(max_length=16)] = b""
     day: Annotated[int, Meta(ge=0, lt=1 << 16)] = 0
     is_front: bool = False
-    is_foreign: bool = False
+    foreign: Annotated[int, Meta(ge=0, le=2)] = 0
     is_obscure: bool = False
     first_seen: Annotated[int, Meta(ge=0, lt=1 << 16)] = 0
     title_numbers: Annotated[int, Meta(ge=0, lt=1 << 16)] = 0
@@ -184,7 +187,7 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     @property
     def numbers(self) -> ScoreInputs:
         """Return what its score was computed from."""
-        return ScoreInputs(self.tfs, self.lengths, self.closeness, self.is_front, self.is_foreign, self.is_obscure)
+        return ScoreInputs(self.tfs, self.lengths, self.closeness, self.is_front, self.foreign, self.is_obscure)
 
     @property
     def place(self) -> tuple[int, float, bytes]:

@@ -15,6 +15,7 @@ from index.config import IndexConfig
 from index.errors import IndexCorrupt
 from index.query.alternatives import counted_nodes
 from index.query.collection_statistics import Statistics
+from index.query.foreign import for_asker
 from index.query.parser import Query, parse_query
 from index.query.query_tree import Bent
 from index.query.ranking_rules import NEWEST_RANKING
@@ -74,7 +75,7 @@ class QuestionServer:
 
     async def _best(self, peer: NodeId, ask: AskBest) -> BestAnswer:
         rules, follower = self._by(peer, ask.analyzer, ask.ranking)
-        query = _parsed(ask, rules, ask.by_date, ask.bent)
+        query = for_asker(_parsed(ask, rules, ask.by_date, ask.bent), ask.asker_language)
         statistics = _believable(peer, ask, query)
         if peer != self._overlay.view.node_id and not ask.sums:
             self._remembered.hear(query, (1 << ask.slot_bits, ask.analyzer), statistics)

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from index.engine.forward_table import ForwardRow
 from index.query.doubt import is_obscure
+from index.query.foreign import Foreign
 from index.query.leaf import Leaf, terms_in, words_of
 from index.query.parser import Query
 from index.query.query_tree import demands_a_leaf
-from index.query.scoring import Needed, Scorer, closeness, follow_each_other, is_foreign, is_latin, max_proximity
+from index.query.scoring import Needed, Scorer, closeness, follow_each_other, max_proximity
 from index.shard.messages import HitRow
 from index.text import text_leaf
 from index.text.forward_index import Counts, ForwardRecord, by_field, decode_forward, host_in, needle_of, within_fields
@@ -34,7 +35,7 @@ class TopHits:
     def __init__(self, query: Query, scorer: Scorer, k: int, floor: float, per_host: int) -> None:
         self._query, self._scorer, self._k, self._floor, self._per_host = query, scorer, k, floor, per_host
         self._most, self._finder = max_proximity(query), LeafFinder(query.leaves, text_leaf.leaf)
-        self._is_latin, self._demands_a_leaf = is_latin(query), demands_a_leaf(query)
+        self._foreign, self._demands_a_leaf = Foreign(query), demands_a_leaf(query)
         self._seen: set[int] = set()
         self._heap: list[_Entry] = []  # the worst first: lowest score, then highest id
         self._of: dict[bytes, list[_Entry]] = {}  # each host's best, the worst first
@@ -120,7 +121,7 @@ class TopHits:
         tfs, close, is_anywhere = self._finder.measure(forward, found)
         if self._demands_a_leaf and not is_anywhere:  # a word of a phrase, and not the phrase
             return None
-        traits = forward.is_front, is_foreign(forward, self._is_latin), is_obscure(forward.site_links)
+        traits = forward.is_front, self._foreign.of(forward), is_obscure(forward.site_links)
         alone = self._scorer.before_proximity(tfs, forward.lengths, *traits)
         score = alone * self._scorer.proximity(close)
         if score < least:

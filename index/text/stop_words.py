@@ -47,6 +47,16 @@ def stop_words(words: Sequence[str], language: str = "") -> frozenset[str]:
     return frozenset(word for word in distinct if spoken and spoken <= languages_of(word))
 
 
+def evident_languages(words: Sequence[str]) -> frozenset[str]:
+    """Return the languages (ISO 639-1) of which a query's words evidently are, by its stop words; mostly none."""
+    distinct = frozenset(words)
+    spoken = _spoken(distinct)
+    if spoken != frozenset(("en",)):
+        return spoken
+    counts = Counter(code for word in distinct for code in languages_of(word))
+    return frozenset(code for code, count in counts.items() if count == counts["en"])
+
+
 @cache
 def list_codes() -> frozenset[str]:
     """Return the languages that have a list."""

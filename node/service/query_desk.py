@@ -46,7 +46,7 @@ class AnswerCache:
 
 
 def _key(asked: SearchRequest) -> tuple[object, ...]:
-    how = asked.explain, asked.facets, asked.is_by_date, asked.is_verbatim
+    how = asked.explain, asked.facets, asked.is_by_date, asked.is_verbatim, asked.asker_language
     return asked.text, asked.limit, asked.cursor, asked.language, asked.site, *how
 
 

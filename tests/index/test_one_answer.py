@@ -47,13 +47,14 @@ def known_rules() -> Iterator[None]:
         yield
 
 
-async def check(world: World, queries: list[str], limit: int = 10, is_by_date: bool = False) -> None:
+async def check(world: World, queries: list[str], limit: int = 10, is_by_date: bool = False, asker: str = "") -> None:
     for query in queries:
-        wanted = world.sought(query, is_by_date=is_by_date)
+        how = {"is_by_date": is_by_date, "asker_language": asker}
+        wanted = world.sought(query, **how)
         for node in world.nodes:
             if node.id in world.network.dead:
                 continue
-            answer = await node.searcher.search(SearchRequest(query, limit, deadline_ms=20_000, is_by_date=is_by_date))
+            answer = await node.searcher.search(SearchRequest(query, limit, deadline_ms=20_000, **how))
             assert answer["exact"], (query, answer["coverage"])
             assert not answer["partial"]
             assert answer["coverage"]["answered"] == answer["coverage"]["slots"] == len(world.network.ready)
@@ -79,6 +80,7 @@ async def test_every_node_gives_the_brute_force_order(make_world: Make, engine: 
     await world.put(changed)
     await world.drop(rng.sample(changed, 5) + rng.sample([t for t in texts if t.id not in {c.id for c in changed}], 10))
     await check(world, corpus.QUERIES[:8] + corpus.PATTERNS)
+    await check(world, corpus.QUERIES + corpus.PATTERNS, asker="de")
 
 
 @pytest.mark.parametrize("engine", ["tantivy", *proved("memory")])
@@ -150,9 +152,9 @@ async def test_pages_together_give_the_whole_order_without_copies(
     rng = random.Random(seed)
     world = make_world(rng, 4, 2, config("tantivy", **TINY))
     await world.put([replace(each, **_dated(rng)) for each in corpus.web(rng, 60)])
-    query = "the OR run OR 北京大学"
-    pages = await all_pages(world.nodes, SearchRequest(query, 7, deadline_ms=20_000, is_by_date=is_by_date))
-    wanted = [hit.text.url for hit in world.sought(query, is_by_date=is_by_date).hits]
+    query, how = "the OR run OR 北京大学", {"is_by_date": is_by_date, "asker_language": "zh"}
+    pages = await all_pages(world.nodes, SearchRequest(query, 7, deadline_ms=20_000, **how))
+    wanted = [hit.text.url for hit in world.sought(query, **how).hits]
     assert [url for page in pages for url in page] == wanted and len(wanted) > 14
 
 

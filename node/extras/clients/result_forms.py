@@ -15,6 +15,7 @@ from node.service.service import Service
 from node.views.safe_text import plain
 from node.web.rendering.translations import choose, translator
 from node.web.requests.api import json_response, search_request
+from node.web.requests.asker_language import asker_language
 from node.web.requests.own_origin import own_origin
 from node.web.requests.paging import search_from
 from node.web.requests.parameters import Values
@@ -33,7 +34,7 @@ async def searxng_form(service: Service, request: web.Request, values: Values) -
     if time_range and time_range not in TIME_RANGES:
         raise BadParameter("time_range", f"is {plain(time_range)!r}; it takes {', '.join(TIME_RANGES)}")
     within = Narrowing(since=since_range(time_range, datetime.now(UTC).date()))
-    question = search_request(values, narrowed(query, within), SEARXNG_RESULTS, DEADLINE_MS)
+    question = search_request(values, narrowed(query, within), SEARXNG_RESULTS, DEADLINE_MS, _asker(request))
     question = replace(question, language=question.language or language_of(values.text("language")))
     start = (values.count("pageno") - 1) * SEARXNG_RESULTS
     return json_response(searxng_json(read_found(await search_from(service, question, start), query, start)))
@@ -42,7 +43,7 @@ async def searxng_form(service: Service, request: web.Request, values: Values) -
 async def feed_form(service: Service, request: web.Request, values: Values) -> web.Response:
     """Answer with a feed: the newest first, unless the best are asked for."""
     query = values.text("q").strip()
-    question = search_request(values, query, FEED_ITEMS, DEADLINE_MS)
+    question = search_request(values, query, FEED_ITEMS, DEADLINE_MS, _asker(request))
     question = replace(question, is_by_date=values.text("sort") != "relevance")
     found = read_found(await service.search(question), query)
     sort = "date" if question.is_by_date else ""
@@ -69,6 +70,10 @@ def address_of(request: web.Request, **query: str) -> str:
     """Write the address of the results page of a query; what is empty is left out."""
     given = {name: value for name, value in query.items() if value}
     return f"{own_origin(request)}/search?{urlencode(given)}"
+
+
+def _asker(request: web.Request) -> str:
+    return asker_language(request.query.get("hl", "")[:16], request.headers.get("Accept-Language", ""))
 
 
 def language_of(code: str) -> str:

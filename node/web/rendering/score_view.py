@@ -121,6 +121,9 @@ def _lines(value: dict[str, Any]) -> Iterator[str]:
     length, average = float(value["length"]), float(value["average_length"])
     if float(value.get("script", 1.0)) < 1:
         yield f"  its language has no Latin letters, and the question no others: × {float(value['script']):.2f}"
+    if float(value.get("language", 1.0)) < 1:
+        asker = plain(value.get("asker_language", ""), 8)
+        yield f"  its language is another than the asker's ({asker}): × {float(value['language']):.2f}"
     if float(value.get("doubt", 1.0)) < 1:
         yield f"  it looks as if it were made to be found: × {float(value['doubt']):.2f}"
     if value.get("is_front"):

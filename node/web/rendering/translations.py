@@ -12,6 +12,8 @@ from typing import Literal
 
 import msgspec
 
+from node.web.requests.asker_language import by_preference
+
 Tongue = Literal["en", "zh"]
 Translate = Callable[..., str]
 
@@ -25,7 +27,7 @@ def texts_of(tongue: Tongue) -> Mapping[str, str]:
 
 def choose(wanted: str, accepted: str) -> Tongue:
     """Choose the language of a page: the `hl` parameter where it names one, else the better of Accept-Language."""
-    for code in (wanted, *_by_preference(accepted)):
+    for code in (wanted, *by_preference(accepted)):
         language = code.lower().replace("_", "-").partition("-")[0]
         if language == "zh":
             return "zh"
@@ -43,24 +45,3 @@ def translator(tongue: Tongue) -> Translate:
         return text.format(**values) if values else text
 
     return translate
-
-
-def _by_preference(accepted: str) -> list[str]:
-    """List the codes of an Accept-Language header, most wanted first; those with q = 0 left out."""
-    weighed = []
-    for place, part in enumerate(accepted[:500].split(",")):
-        code, _, quality = part.strip().partition(";")
-        weight = _quality(quality)
-        if code and weight > 0:
-            weighed.append((-weight, place, code.strip()))
-    return [code for _, _, code in sorted(weighed)]
-
-
-def _quality(text: str) -> float:
-    name, _, value = text.strip().partition("=")
-    if name.strip() != "q":
-        return 1.0
-    try:
-        return float(value)
-    except ValueError:
-        return 0.0

@@ -15,6 +15,7 @@ from node.api.peers import Peers
 from node.api.search import Suggestions
 from node.jobs.job_progress import MAX_ASKED
 from node.service.service import Service
+from node.web.requests.asker_language import asker_language
 from node.web.requests.openapi import openapi
 from node.web.requests.own_origin import caller_of
 from node.web.requests.parameters import Values, read_parameters
@@ -38,8 +39,8 @@ def json_response(body: object, status: int = 200) -> web.Response:
     return web.Response(body=msgspec.json.encode(body), status=status, content_type="application/json", charset="utf-8")
 
 
-def search_request(values: Values, query: str, limit: int, deadline_ms: int) -> SearchRequest:
-    """Make the search that a request's parameters ask for; its query and bounds differ between API and page."""
+def search_request(values: Values, query: str, limit: int, deadline_ms: int, asker_language: str) -> SearchRequest:
+    """Make the search that a request's parameters ask for; the rest differs between API and page."""
     if values.text("sort") not in SORTS:
         raise BadParameter("sort", "is neither relevance nor date")
     return SearchRequest(
@@ -53,6 +54,7 @@ def search_request(values: Values, query: str, limit: int, deadline_ms: int) -> 
         facets=values.flag("facets"),
         is_by_date=values.text("sort") == "date",
         is_verbatim=values.flag("verbatim"),
+        asker_language=asker_language,
     )
 
 
@@ -66,7 +68,8 @@ class Api:
     async def search(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/search."""
         values = parameters(request, "search")
-        question = search_request(values, values.text("q"), values.count("limit"), values.count("deadline_ms"))
+        asker = asker_language(values.text("asker_lang"), request.headers.get("Accept-Language", ""))
+        question = search_request(values, values.text("q"), values.count("limit"), values.count("deadline_ms"), asker)
         return json_response(await self._service.search(question, caller_of(request)))
 
     async def suggest(self, request: web.Request) -> web.Response:

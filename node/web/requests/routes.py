@@ -63,6 +63,9 @@ _LANGUAGE = Parameter("lang", "only documents in this language (ISO 639-1)", mos
 _SITE = Parameter("site", "only documents of this host and those below it", most=255)
 _SORT = Parameter("sort", "relevance, or date: of the pages that hold enough of the words, the newest first", most=16)
 _VERBATIM = Parameter("verbatim", "look for every word just as it is typed, and for no other", "flag", False)
+_ASKER = Parameter(
+    "asker_lang", "pages in others stand a little lower; without it the first of Accept-Language", most=16
+)
 _TYPED = Parameter("q", "what was typed so far", most=MAX_QUERY)
 _CURSOR = Parameter("cursor", "`next_cursor` of the page before; good at any node", most=2000)
 _INTERFACE = Parameter("hl", "the language of the page: en or zh", most=16)
@@ -76,6 +79,7 @@ _SEARCH = (
     _SITE,
     _SORT,
     _VERBATIM,
+    _ASKER,
     Parameter("deadline_ms", "answer within this time, with what there is", "count", 2000, 50, 20_000),
     Parameter("explain", "say how each score came about", "flag", False),
     Parameter("facets", "count all matches by site, language, year and type", "flag", False),

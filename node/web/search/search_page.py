@@ -14,6 +14,7 @@ from node.views.safe_text import around, plain
 from node.web.rendering.pages import Pages, page_response
 from node.web.rendering.rendered_pages import RenderedPages
 from node.web.requests.api import parameters, search_request
+from node.web.requests.asker_language import asker_language
 from node.web.requests.forms import read_form, read_query
 from node.web.requests.own_origin import caller_of
 from node.web.requests.parameters import Values, read_parameters
@@ -139,7 +140,8 @@ class SearchPage:
         start = values.count("start") if rules else 0
         deadline_ms = REST_MS if values.flag("rest") else PAGE_DEADLINE_MS
         query = image_query(query) if values.text("tab") == IMAGES else query
-        question = search_request(values, query, RULED_RESULTS if rules else PAGE_RESULTS, deadline_ms)
+        asker = asker_language(values.text("hl"), request.headers.get("Accept-Language", ""))
+        question = search_request(values, query, RULED_RESULTS if rules else PAGE_RESULTS, deadline_ms, asker)
         question = replace(question, explain=True, facets=question.facets or not start)
         answer, later = await self._answer(request, values, question)
         cursor = answer.get("next_cursor")

@@ -25,7 +25,7 @@ def hit_of(text: Any) -> HitRow:
     scored = score(forward, QUERY, SUMS)
     numbers = scored.numbers.tfs, scored.numbers.lengths, scored.numbers.closeness
     digest = content_digest(text)
-    traits = forward.is_front, scored.numbers.is_foreign, scored.numbers.is_obscure
+    traits = forward.is_front, scored.numbers.foreign, scored.numbers.is_obscure
     marks = forward.host, forward.signature, 0, *traits, forward.first_seen, forward.title_numbers
     return HitRow(text.id, text.key, text.version, digest, scored.score, *numbers, *marks)
 
@@ -71,7 +71,7 @@ def test_the_honest_answers_pass() -> None:
         first(score=99.0),
         first(score=float("nan")),
         first(closeness=HITS[0].closeness ^ 512),
-        first(is_foreign=not HITS[0].is_foreign),
+        first(foreign=HITS[0].foreign + 1),
         first(tfs=HITS[0].tfs[:1]),
         first(tfs=((1, 0, 1, 1),) * 2, is_front=not HITS[0].is_front),
         first(tfs=((65, 0, 0, 0),) * 2),
@@ -104,7 +104,7 @@ def test_the_signed_document_has_the_last_word() -> None:
     for changes in (
         {"closeness": hit.closeness ^ 1},
         {"is_front": not hit.is_front},
-        {"is_foreign": not hit.is_foreign},
+        {"foreign": hit.foreign + 1},
         {"digest": bytes(16)},
         {"key": bytes(20)},
         {"host": bytes(8)},

@@ -100,6 +100,8 @@ def test_whoever_was_seen_first_is_shown_in_the_place_of_a_better_placed_copy() 
     assert list(map(number_of, picked.copies)) == [0, 3]
     (same, *_) = pick([copy, unknown, hit(2, 2, digest=7, first_seen=200)], believe, 10)
     assert number_of(same.original) == 0, "of one day the better one stands"
+    strangers = [MergedHit(structs.replace(original.hit, foreign=1), original.peer), copy]
+    assert number_of(pick(strangers, believe, 10)[0].original) == 0, "the later copy, in the asker's language"
     far = pick([copy, *(hit(n, n + 9) for n in range(1, 10)), hit(10, 2, digest=7, first_seen=100)], believe, 10)
     assert number_of(far[0].original) == 0, "an answer of few results may not have the eleventh hit"
 

@@ -45,6 +45,8 @@ def test_a_cursor_comes_back_and_belongs_to_its_query() -> None:
     assert write_cursor(cursor).isascii()
     with pytest.raises(QueryError, match="another query"):
         read_cursor(write_cursor(cursor), query_digest("q", "", "en"))
+    with pytest.raises(QueryError, match="another query"):
+        read_cursor(write_cursor(cursor), query_digest("q", "en", "", asker_language="de"))
 
 
 @settings(max_examples=200, deadline=None)

@@ -19,7 +19,8 @@ def test_an_exact_answer_is_given_again_for_a_while_whatever_the_deadline() -> N
     again = cache.get(SearchRequest("run", deadline_ms=50), 100.0 + KEPT_S - 1, 1)
     assert again == {**answer(), "took_ms": 0.0, "age_s": KEPT_S - 1}
     assert cache.get(ASKED, 100.0 + KEPT_S, 1) is None
-    for other in (SearchRequest("runs"), SearchRequest("run", limit=11), SearchRequest("run", site="a.test")):
+    others = SearchRequest("runs"), SearchRequest("run", limit=11), SearchRequest("run", asker_language="de")
+    for other in (*others, SearchRequest("run", site="a.test")):
         assert cache.get(other, 100.0, 1) is None
     assert cache.get(ASKED, 100.0, 2) is None, "another strategy may bring another order"
 

@@ -27,6 +27,22 @@ def test_search_answers_the_contract(site: Any) -> None:
     assert site.service.asked == [SearchRequest("task", limit=1, language="en", site="python.test")]
 
 
+@pytest.mark.parametrize(
+    ("path", "accepted", "asker"),
+    [
+        ("/api/v1/search?q=task", "", ""),
+        ("/api/v1/search?q=task", "de-AT,de;q=0.9,en;q=0.8", "de"),
+        ("/api/v1/search?q=task&asker_lang=fr", "de", "fr"),
+        ("/search?q=task", "en;q=0.5, sv", "sv"),
+        ("/search?q=task&hl=zh", "sv", "zh"),
+        ("/search?q=task&format=json", "sv", "sv"),
+    ],
+)
+def test_a_search_knows_the_language_of_its_asker(site: Any, path: str, accepted: str, asker: str) -> None:
+    assert site.get(path, **{"Accept_Language": accepted} if accepted else {}).status == 200
+    assert {each.asker_language for each in site.service.asked} == {asker}
+
+
 def test_suggestions_for_programs_and_for_browsers(site: Any) -> None:
     assert site.get("/api/v1/suggest?q=tas").json == {"query": "tas", "suggestions": ["task", "<tas>"]}
     reply = site.get("/suggest?q=tas")
