@@ -37,7 +37,8 @@ def shares(vector: dict[str, Any], weights: list[float]) -> tuple[float, float]:
         part = named / sum(weights)
         for _ in range(3):
             part *= part
-        by_address = by_address + floor(0.5 * 1024 * part) / 1024 if address <= 6 else 0.0
+        silent = max(address - sum(counts[2] for counts in vector["tfs"]) - 1, 0)
+        by_address = by_address + floor(1024 * part * 4 / (4 + silent)) / 1024 if address <= 6 else 0.0
     return by_title, by_address
 
 
@@ -72,7 +73,7 @@ def score(vector: dict[str, Any]) -> float:
 
 
 def test_a_words_weight_is_its_idf_as_often_as_it_is_said_or_less() -> None:
-    asks = {"papers": 1 / 8, "concerning": 1 / 8}
+    asks = dict.fromkeys(("papers", "concerning", "docs", "documentation"), 1 / 8)
     for vector in KEPT["scores"]:
         for leaf, df, repeats, weight in zip(
             vector["leaves"], vector["df"], vector["repeats"], vector["weights"], strict=True

@@ -1,9 +1,8 @@
 """Puts copies of real pages on other hosts, each changed a little, and looks whether answers show both.
 
 Five kinds: another menu, a line with a date, a suffix of the title, one word of 300, and equal bytes. Folded wrongly is
-a page that an answer hides behind another one though their main texts differ, or though it differs in what was asked:
-100 pairs of pages that are alike but for a number or a word of their titles, on one host or on two, asked by their
-titles.
+a page that an answer hides behind another one though their main texts differ. Another 100 pairs are alike but for a
+number or a word of their titles, by which they are asked for: none of these may be folded.
 """
 
 import asyncio

@@ -4,8 +4,8 @@ Pure: values only. A signature is what the author of a document says of its text
 pages of one host. Before a page of another host is folded, both signatures are made again from the signed texts: with a
 copied signature a fraud could hide the page that it imitates.
 
-Near copies whose titles differ in a number or in a word of the query are not folded: a reader asked for one of them,
-and release notes or front pages of one template are alike in all else.
+Near copies whose titles differ in a number or in a word of the query are not folded. A reader asked for one of them,
+and release notes are alike in all else.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -34,8 +34,8 @@ def no_signature(text: str) -> bytes:
 
 
 class Likeness(NamedTuple):
-    """The values by which a page is compared: the digest of all its text, its signature as a number, which numbers its
-    title has, and how often each leaf of the query. The signature is None where the page is too short or has none."""
+    """The values by which a page is compared: digest, signature as a number, and what its title says: its numbers, and
+    how often each leaf of the query. The signature is None where the page is too short or has none."""
 
     digest: bytes
     signature: int | None
