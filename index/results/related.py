@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
 from itertools import chain, combinations, groupby
-from urllib.parse import urlsplit
 
 from dht import language_code
 from index.change_feed import Text
@@ -97,10 +96,7 @@ def related_queries(query: Query, pages: Sequence[Text]) -> list[str]:
     for number, page in enumerate(pages):
         if language_code(page.language) in ("", spoken):
             finder = _finder(query, page, missing[number], spoken)
-            for text, kind, stems in chain(
-                *(finder.phrases(line, _PhraseKind.TITLE) for line in titles[number]),
-                *(finder.phrases(line, _PhraseKind.HEADING) for line in _headings(page)),
-            ):
+            for text, kind, stems in finder.phrases(titles[number], _headings(page)):
                 phrase = found.setdefault(stems, _Phrase(text, kind, stems))
                 phrase.kind = min(phrase.kind, kind)
                 phrase.pages.add(number)
@@ -117,7 +113,10 @@ def _spoken(query: Query, pages: Sequence[Text], missing: Sequence[list[frozense
 
 def _titles(pages: Sequence[Text]) -> list[list[str]]:
     """Return the parts of each page's title that are its own, not its site's."""
-    parts = [(urlsplit(page.url).hostname, _SITE_BORDER.split(page.title[: 2 * LOOKED_CHARS])) for page in pages]
+    parts = [
+        (page.url.partition("://")[2].partition("/")[0], _SITE_BORDER.split(page.title[: 2 * LOOKED_CHARS]))
+        for page in pages
+    ]
     hosts = Counter(host for host, _ in parts)
     shared = Counter((host, part) for host, cut in parts for part in set(cut))
     return [cut[:1] if hosts[host] == 1 else [each for each in cut if shared[host, each] == 1] for host, cut in parts]
@@ -168,13 +167,17 @@ class _PhraseFinder:
     language: str
     beside: str
 
-    def phrases(self, line: str, kind: _PhraseKind) -> Iterator[_Found]:
+    def phrases(self, titles: Sequence[str], headings: Sequence[str]) -> Iterator[_Found]:
         """Yield phrases as they are shown, their kinds and terms."""
-        low = plain(line[:LOOKED_CHARS])
-        is_asked = any(map(low.__contains__, self.beginnings))
-        if not is_asked and (kind is _PhraseKind.TITLE or not self.beside):
-            return
-        line = shown_text(line[:LOOKED_CHARS]).strip(_SIGNS)
+        lines = [line[:LOOKED_CHARS].replace("\n", " ") for line in (*titles, *headings)]
+        for number, low in enumerate(plain("\n".join(lines)).split("\n") if lines else ()):
+            kind = _PhraseKind.TITLE if number < len(titles) else _PhraseKind.HEADING
+            is_asked = any(map(low.__contains__, self.beginnings))
+            if is_asked or (self.beside and kind is _PhraseKind.HEADING):
+                yield from self._of_line(lines[number], kind, is_asked)
+
+    def _of_line(self, line: str, kind: _PhraseKind, is_asked: bool) -> Iterator[_Found]:
+        line = shown_text(line).strip(_SIGNS)
         line = line[found.end() :] if (found := _NUMBER.match(line)) else line
         if is_asked:
             for piece in _BORDER.split(line):

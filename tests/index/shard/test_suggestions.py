@@ -82,6 +82,15 @@ async def test_an_answer_of_few_results_suggests_others(world: World) -> None:
     assert (await answer("open"))["suggestions"] == []
 
 
+async def test_an_answer_defines_what_was_asked_and_offers_related_queries(world: World) -> None:
+    (page,) = [text for text in world.store.values() if text.title == "Pythagoras"]
+    said = "A pythagoras is a theorem about triangles."
+    await world.put([replace(page, body=said, headings=("Pythagoras proof",), version=b"2" * 32, written_at=2e9)])
+    answer = await world.nodes[0].searcher.search(SearchRequest("what is pythagoras", deadline_ms=20_000))
+    found = {"term": "pythagoras", "text": said, "url": page.url, "title": "Pythagoras"}
+    assert (answer["definition"], answer["related"]) == (found, ["pythagoras proof"])
+
+
 async def test_no_peer_is_asked(world: World) -> None:
     before = list(world.network.asked)
     await suggested(world, "pyt")
