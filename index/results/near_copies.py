@@ -50,8 +50,8 @@ def likeness(marks: Marks, tfs: Sequence[Counts]) -> Likeness:
 
 
 def are_near(one: Likeness, other: Likeness) -> bool:
-    """Tell whether two pages say the same, as far as their marks tell: all of their text, or else their main texts,
-    where their titles differ in no number and in no word of the query."""
+    """Tell whether two pages say the same, as far as their marks tell. Where they do not have all of their text in
+    common, their main texts count, and titles must differ in no number and in no word of the query."""
     return one.digest == other.digest or (one.titled == other.titled and _agree(one.signature, other.signature))
 
 

@@ -37,8 +37,8 @@ def front_name(url: str) -> str:
 
 
 def shorter_names(host: str, title: str) -> list[str]:
-    """Return what people call a site: words of its front page's title that begin a label of its host, and labels
-    without an ending that is left out ("django" for djangoproject.com, "postgres" for postgresql.org)."""
+    """Return what people call a site ("django" for djangoproject.com). These are words of its front page's title that
+    begin a label of its host, and labels without an ending that is left out ("postgres" for postgresql.org)."""
     labels = _LABEL.findall(host.lower())
     said = (word for word in _WORD.findall(title.lower()) if any(_begins(label, word) for label in labels))
     cut = (label.removesuffix(ending) for label in labels for ending in _LEFT_OUT)

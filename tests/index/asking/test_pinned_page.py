@@ -1,4 +1,4 @@
-"""Whoever types the address of a page gets it first, once, from every node."""
+"""A typed address is answered by its page first, once, from every node."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence

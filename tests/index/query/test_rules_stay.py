@@ -47,7 +47,7 @@ QUERIES = [
     "runn* serch~ NOT (engine OR dogs)",
 ]
 ANALYSES = {1: "cf72e74c3f2b32083dfd19b1d77f8a51"}
-SCORES = {(1, 1): "0"}  # of a ranking, with an analyzer
+SCORES = {(1, 1): "21277c1a599a6751308156755fba6760"}  # of a ranking, with an analyzer
 
 
 def page(number: int) -> Text:

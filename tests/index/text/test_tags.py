@@ -73,7 +73,7 @@ def test_a_document_bears_its_tags_and_no_others() -> None:
     texts = corpus.web(random.Random(2), 40)
     every = {tag for text in texts for tag in tags_of(text)}
     assert {tag.partition(":")[0] for tag in every} == {
-        "title", "url", "type", "port", "folder", "date", "character"
+        "title", "url", "type", "port", "folder", "date", "character", "image"
     }  # fmt: skip
     for text in texts:
         assert {tag for tag in every if bears(text, tag)} == set(tags_of(text))
