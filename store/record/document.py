@@ -83,11 +83,17 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Document)
+_TAIL: tuple[object, ...] = ((), -1, 0)  # images, site_links, first_seen where they say nothing, the last first
 
 
 def encode_document(document: Document) -> bytes:
-    """Encode the body of a DOCUMENT record; it ends before the images where there are none."""
-    return _encoder.encode(document if document.images else msgspec.structs.astuple(document)[:-1])
+    """Encode the body of a DOCUMENT record. Of its last three fields, it ends before those that say nothing."""
+    said = msgspec.structs.astuple(document)
+    for nothing in _TAIL:
+        if said[-1] != nothing:
+            break
+        said = said[:-1]
+    return _encoder.encode(said)
 
 
 def decode_document(body: bytes) -> Document:

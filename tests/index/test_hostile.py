@@ -173,6 +173,7 @@ async def test_consistent_numbers_that_the_document_does_not_have_are_found_out(
         sums = Statistics(asked[-1].documents, asked[-1].lengths, asked[-1].df)
         score = Scorer(parse_query(QUERY), sums).score(ScoreInputs(tfs, lengths, 1024, True))
         claimed = {"tfs": tfs, "lengths": lengths, "closeness": 1024, "is_front": True, "score": score}
+        claimed |= {"is_obscure": False, "foreign": 0}
         return {"hits": (msgspec.structs.replace(worst, **claimed), *others)}
 
     world.network.lies[liar] = lie(BestAnswer, stuffed)
