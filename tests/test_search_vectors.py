@@ -38,7 +38,7 @@ def shares(vector: dict[str, Any], weights: list[float]) -> tuple[float, float]:
         for _ in range(3):
             part *= part
         silent = max(address - sum(counts[2] for counts in vector["tfs"]) - 1, 0)
-        by_address = by_address + floor(1024 * part * 4 / (4 + silent)) / 1024 if address <= 6 else 0.0
+        by_address = by_address + floor(0.75 * 1024 * part * 4 / (4 + silent)) / 1024 if address <= 6 else 0.0
     return by_title, by_address
 
 

@@ -73,6 +73,6 @@ class RankingRules:
 _TITLES = FieldClass(TITLE, 1, 4, 3, 0.3), FieldClass(TITLE, 5, 10, 7, 0.3), FieldClass(TITLE, 11, 64, 14, 0.3)
 _ADDRESSES = FieldClass(URL, 1, 12, 6, 0.2)  # longer ones are stuffed, or made by programs
 
-RANKINGS = {1: RankingRules(1, (1.15, 1.25, 1.4, 1.4, 1.25), 20, (*_TITLES, _ADDRESSES), 1.0, 0.125, 0.5, 0.85, 0.88)}
+RANKINGS = {1: RankingRules(1, (1.15, 1.25, 1.4, 1.4, 1.25), 20, (*_TITLES, _ADDRESSES), 0.75, 0.125, 0.5, 0.85, 0.88)}
 NEWEST_RANKING = RANKINGS[max(RANKINGS)]
 INDEXED_CLASSES = {each.name: each for ranking in RANKINGS.values() for each in ranking.classes}  # by an engine's field
