@@ -26,6 +26,7 @@ MAX_LIKELY = 3  # proposals for each, by one peer
 MAX_JOINED = 8  # pairs of neighbours
 MAX_PROBES = MAX_JOINED + MAX_UNSURE * MAX_LIKELY
 MAX_PROBE_CHARS = 40
+FORMS = 3  # times as many as hold any form of the typed word
 JOINED_SHARE = 100  # of the documents with the rarer of two words, one in so many holds them as one
 LEAST_JOINED = 5  # letters of both together
 
@@ -77,7 +78,9 @@ def adopt(
     for typed in dict.fromkeys(query.plain):
         word = fold(typed)
         least = max(MIN_DOCUMENTS, RARER * counts.get(word, 0))
-        worth = {other: df for other in likely.get(word, ()) if (df := counts.get(_node(other), 0)) >= least}
+        forms = FORMS * counts.get(term_of(typed), 0)
+        worth = {other: counts.get(_node(other), 0) for other in likely.get(word, ())}
+        worth = {other: df for other, df in worth.items() if df >= (least if " " in other else max(least, forms))}
         if best := min(worth, key=lambda other: (-_weight(word, other, worth[other]), other), default=""):
             found.append(
                 Alternative(

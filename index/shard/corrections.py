@@ -23,6 +23,7 @@ from index.text.surfaces import WrittenWord, written_words
 
 MAX_WORDS = 8  # of one text that is typed are looked at
 LOOKED_AT = 8  # candidates of a word, of which those are left out that are forms of it
+SAME_FIRST_BELOW = 5  # letters: a shorter word has neighbours everywhere
 LEAST_PART = 3  # letters of each of two words that were written as one
 COMPARED = 2000  # words with a common prefix, of which one may be two edits away
 MAX_CHARS = 100  # of what is typed; nobody needs help with more
@@ -53,7 +54,7 @@ def proposals(word: str, vocabulary: Vocabulary, documents: int) -> tuple[str, .
     if not is_correctable(word) or here * RARER >= documents * DOUBTED:  # no other can be written so much more often
         return ()
     found = candidates(word, vocabulary.word_count, lambda prefix: vocabulary.words_from(prefix, COMPARED), LOOKED_AT)
-    found = [*_split(word, vocabulary), *(other for other in found if not _is_form(word, other))]
+    found = [*_split(word, vocabulary), *(other for other in found if _may_be_meant(word, other))]
     return tuple(other for other in found if _count(other, vocabulary) * DOUBTED >= RARER * here)[:MAX_LIKELY]
 
 
@@ -84,6 +85,13 @@ def _split(word: str, vocabulary: Vocabulary) -> list[str]:
     together = {pair: vocabulary.words_together(pair) for pair in known}
     best = max(together, key=lambda pair: (together[pair], pair), default=None)
     return [" ".join(best)] if best and together[best] >= MIN_DOCUMENTS else []
+
+
+def _may_be_meant(word: str, other: str) -> bool:
+    """Tell whether somebody who typed a word may have meant another: no small word, no form of the same, and of short
+    words none that begins otherwise."""
+    is_like = len(word) >= SAME_FIRST_BELOW or word[0] == other[0]
+    return is_like and not languages_of(other) and not _is_form(word, other)
 
 
 def _is_form(word: str, other: str) -> bool:
