@@ -18,6 +18,7 @@ WORDS = 4_096  # the commonest in this node's own documents
 MAX_CHARS = 700  # of a question, which then fits into one packet, its slots mostly included
 LISTED_FOR_S = 3_600.0  # then the words are listed anew, where all were asked for
 WITHIN_S = 5.0
+APART_S = 1.0  # between two questions: many queries in a row pay for few of them
 SURELY = 2  # times as many of the documents here as would be enough in the network
 LEAST_RIGHT = 10  # documents here
 
@@ -28,12 +29,14 @@ class WordsAhead:
     def __init__(self, rounds: TwoPhaseSearch, local: LocalIndex, audit: PeerAudit) -> None:
         self._rounds, self._local, self._audit = rounds, local, audit
         self._questions: Iterator[str] = iter(())
-        self._list_at, self._is_learning = float("-inf"), False
+        self._list_at = self._next_at = float("-inf")
+        self._is_learning = False
 
     def offer(self) -> None:
         """Ask for more words soon, unless that is about to be done."""
-        if not self._is_learning and self._audit.checks.has_room(Topic.STATISTICS):
-            self._is_learning = True
+        now = self._audit.now
+        if not self._is_learning and now >= self._next_at and self._audit.checks.has_room(Topic.STATISTICS):
+            self._is_learning, self._next_at = True, now + APART_S
             self._audit.checks.offer(Topic.STATISTICS, self._learn)
 
     async def _learn(self) -> None:
