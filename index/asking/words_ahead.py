@@ -1,7 +1,7 @@
 """Learns how many documents hold common words before anybody asks for these: a query of known words takes one round.
 
-Each query that took two rounds is followed by one question for the next words of a list. So a node that nobody asks
-asks nothing, and the more words are known, the rarer the questions become.
+A query that took two rounds is followed by a question for the next words of a list, once a second at most. So a node
+that nobody asks asks nothing, and the more words are known, the rarer the questions become.
 """
 
 from collections.abc import Iterator

@@ -82,11 +82,8 @@ def adopt(
         worth = {other: counts.get(_node(other), 0) for other in likely.get(word, ())}
         worth = {other: df for other, df in worth.items() if df >= (least if " " in other else max(least, forms))}
         if best := min(worth, key=lambda other: (-_weight(word, other, worth[other]), other), default=""):
-            found.append(
-                Alternative(
-                    typed, best, AlternativeKind.SPLIT if " " in best else AlternativeKind.CORRECTION, worth[best]
-                )
-            )
+            kind = AlternativeKind.SPLIT if " " in best else AlternativeKind.CORRECTION
+            found.append(Alternative(typed, best, kind, worth[best]))
     return tuple(found)
 
 
