@@ -152,7 +152,7 @@ if TYPE_CHECKING:
         owners_needed,
         signers_needed,
     )
-    from dht.wire.heartbeat import MOST_GRACE_S, Load, VerifiedHeartbeat, open_heartbeat
+    from dht.wire.heartbeat import MOST_GRACE_S, Condition, Load, VerifiedHeartbeat, open_heartbeat
     from dht.wire.invitation import Invitation, open_voucher, parse_invitation, revoked_id, sign_voucher, voucher_id
 else:
     __getattr__ = lazily(
@@ -229,7 +229,7 @@ else:
             "dht.wire.grant": (
                 "CLOCKS_S LATE_S SignedGrant counted decode_grant encode_grant grant_flaw owners_needed signers_needed"
             ),
-            "dht.wire.heartbeat": "MOST_GRACE_S Load VerifiedHeartbeat open_heartbeat",
+            "dht.wire.heartbeat": "MOST_GRACE_S Condition Load VerifiedHeartbeat open_heartbeat",
             "dht.wire.invitation": "Invitation open_voucher parse_invitation revoked_id sign_voucher voucher_id",
         },
     )
@@ -239,16 +239,16 @@ __all__ = [
     "EVIDENCE_KEPT", "EVIDENCE_KEPT_S", "FEW_MEMBERS", "FRESH_S", "LATE_S", "LOOK_AGAIN_S", "MALFORMED",
     "MAX_EVIDENCE_BYTES", "MAX_LISTED", "MAX_SLOT_BITS", "MAX_SPREAD", "MOST_GRACE_S", "NO_VOTES_S", "SITE_BYTES",
     "STRICT", "SURE_S", "UNLIKE_BITS", "WEB", "Address", "AddressPolicy", "Admitter", "AdoptedStrategy",
-    "BadIdentity", "BadInvitation", "BadMessage", "BadStrategy", "BalanceReport", "BrokenFile", "Clock", "Contact",
-    "CrawlRules", "CrawlerKey", "Datagram", "DhtConfig", "DialBack", "DocumentId", "Done", "DseError", "Endpoint",
-    "EngineDriver", "Event", "Evidence", "Family", "FaultSite", "Gone", "HearTime", "Identity", "InputError",
-    "Invitation", "Key", "Listener", "Load", "LocalError", "LocalFault", "LocalFaults", "Look", "MachineRefuses",
-    "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent", "Overlay", "OverlayFiles",
-    "OverlayService", "OverlaySettings", "Pattern", "PeerAudit", "PeerTimeout", "Placement", "ProtocolEngine",
-    "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError", "Revocation", "Route", "Rule",
-    "RuleDecision", "ShardPolicy", "SignedGrant", "SignedStrategy", "SiteShards", "Slot", "SlotMove", "Strategy",
-    "StrategyAhead", "StrategyHistory", "StrategyRules", "Supervisor", "Topic", "VerifiedHeartbeat", "View",
-    "Visitor", "WorkingFamilies", "absolute_name", "add_signature", "check_bounds", "check_network",
+    "BadIdentity", "BadInvitation", "BadMessage", "BadStrategy", "BalanceReport", "BrokenFile", "Clock", "Condition",
+    "Contact", "CrawlRules", "CrawlerKey", "Datagram", "DhtConfig", "DialBack", "DocumentId", "Done", "DseError",
+    "Endpoint", "EngineDriver", "Event", "Evidence", "Family", "FaultSite", "Gone", "HearTime", "Identity",
+    "InputError", "Invitation", "Key", "Listener", "Load", "LocalError", "LocalFault", "LocalFaults", "Look",
+    "MachineRefuses", "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent", "Overlay",
+    "OverlayFiles", "OverlayService", "OverlaySettings", "Pattern", "PeerAudit", "PeerTimeout", "Placement",
+    "ProtocolEngine", "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError", "Revocation",
+    "Route", "Rule", "RuleDecision", "ShardPolicy", "SignedGrant", "SignedStrategy", "SiteShards", "Slot", "SlotMove",
+    "Strategy", "StrategyAhead", "StrategyHistory", "StrategyRules", "Supervisor", "Topic", "VerifiedHeartbeat",
+    "View", "Visitor", "WorkingFamilies", "absolute_name", "add_signature", "check_bounds", "check_network",
     "check_publishers", "check_window", "codes_of", "counted", "crawler_key_of", "decode_grant", "decode_piece",
     "decode_pieces", "decode_signed", "difference", "distance", "document_id", "documents_of", "encode_document",
     "encode_grant", "encode_piece", "encode_pieces", "encode_signed", "evidence_points", "grant_flaw",

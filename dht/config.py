@@ -6,7 +6,8 @@ Pure: values only. Values that must be equal on all nodes (replicas, slots, grac
 import ipaddress
 from dataclasses import dataclass
 
-OPERATOR_BYTES = 80  # in UTF-8: a heartbeat has 1,000 bytes for everything
+OPERATOR_BYTES = 72  # in UTF-8: a heartbeat has 1,000 bytes for everything
+NAME_CHARS, NAME_BYTES = 32, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,7 @@ class DhtConfig:
     announce_v4: str = ""  # address; told to peers; empty: what they say they see, for nodes behind a simple NAT
     announce_v6: str = ""  # address; the same for IPv6
     stable: bool = True  # whether it is a server: 12 h of silence until others take its slots over, 72 h if not
+    name: str = ""  # name; what other members call this node on their pages, such as campus-2
     operator: str = ""  # name; who runs this node, the same on all of yours: no two of them keep the same slot
     allow_private: bool = False  # whether loopback and private addresses may stand in contacts: test networks only
     probe_s: float = 1800.0  # seconds; between two proofs by peers that strangers reach this node; 0: never ask
@@ -44,6 +46,9 @@ class DhtConfig:
         if not self.operator.isprintable() or len(self.operator.encode()) > OPERATOR_BYTES:
             reason = f"is no name of printable characters and at most {OPERATOR_BYTES} bytes in UTF-8"
             raise ValueError(f"operator: {self.operator!r} {reason}; choose a shorter one")
+        if not self.name.isprintable() or len(self.name) > NAME_CHARS or len(self.name.encode()) > NAME_BYTES:
+            reason = f"is no name of at most {NAME_CHARS} printable characters and {NAME_BYTES} bytes in UTF-8"
+            raise ValueError(f"name: {self.name!r} {reason}; choose a shorter one")
         for name, (low, high) in bounds.items():
             value = getattr(self, name)
             if not low <= value <= high:

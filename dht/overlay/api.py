@@ -13,7 +13,7 @@ from dht.ownership.ready_peers import LastWord
 from dht.strategy.document import Strategy
 from dht.wire.contact import Contact
 from dht.wire.grant import SignedGrant
-from dht.wire.heartbeat import Load
+from dht.wire.heartbeat import Condition, Load
 
 
 class PeerWordsView(Protocol):
@@ -164,6 +164,9 @@ class Overlay(Protocol):
     ) -> None:
         """Announce in the next heartbeats for which slots this node is ready, and which of them it does not index. Also
         how many URLs are due here, and how busy the machine is (None: as before)."""
+
+    def tell(self, condition: Condition) -> None:
+        """Say in the next heartbeats how this node is, which only people read."""
 
     def compared(self, peers: frozenset[NodeId]) -> None:
         """Say with which live members all copies here have been compared since the start."""

@@ -27,7 +27,7 @@ from dht.reachability.autonat import AutoNat
 from dht.reachability.evidence import ReachabilityEvidence
 from dht.transport.request_auth import WINDOW_S
 from dht.wire.contact import Endpoint, Family
-from dht.wire.heartbeat import Load
+from dht.wire.heartbeat import Condition, Load
 from dht.wire.heartbeat_fit import why_left_out
 from dht.wire.invitation import InvitedBy, read_invited_by
 
@@ -88,6 +88,16 @@ class OverlayReport:
     def own_addresses(self) -> tuple[Endpoint, ...]:
         """Where peers see this node, announced or not."""
         return self._core.own.addresses
+
+    @property
+    def own_name(self) -> str:
+        """The name that this node's owner gave it, "" for none."""
+        return self._core.own.config.name
+
+    @property
+    def own_condition(self) -> Condition:
+        """How this node is, as its heartbeats say it."""
+        return self._announcer.condition
 
     @property
     def load(self) -> Load:

@@ -39,7 +39,7 @@ from dht.strategy.history import StrategyHistory
 from dht.supervisor import STRICT, Supervisor
 from dht.transport.transport import Driver, Transport
 from dht.wire.contact import Address, Contact
-from dht.wire.heartbeat import Load
+from dht.wire.heartbeat import Condition, Load
 
 log = logging.getLogger(__name__)
 
@@ -123,6 +123,10 @@ class OverlayService:
         """Announce for which slots this node is ready, how many URLs are due, how busy it is (None: as before), and
         which of the slots it does not index."""
         self._announcer.set(ready, due, load, stored_only)
+
+    def tell(self, condition: Condition) -> None:
+        """Say in the next heartbeats how this node is."""
+        self._announcer.tell(condition)
 
     def refuse(self, hosts: bytes) -> None:
         """Tell peers which hosts this node will not fetch: hashes of four bytes, one after the other."""

@@ -32,7 +32,7 @@ from dht.strategy.document import SignedStrategy, Strategy
 from dht.strategy.history import StrategyHistory
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact
-from dht.wire.heartbeat import Graces, Load
+from dht.wire.heartbeat import Condition, Graces, Load
 from dht.wire.invitation import MARK_BYTES
 
 
@@ -42,7 +42,7 @@ class HeartbeatAnnouncer:
     def __init__(self, core: ProtocolEngine, view: OverlayView, kick: Callable[[], None]) -> None:
         self._core, self._view, self._kick = core, view, kick
         self._due = 0
-        self.load = Load()
+        self.load, self.condition = Load(), Condition()
 
     def set(self, ready: frozenset[Slot], due: int, load: Load | None, stored_only: frozenset[Slot]) -> None:
         """Announce for which slots this node is ready, how many URLs are due, how busy it is (None: as before), and
@@ -50,6 +50,11 @@ class HeartbeatAnnouncer:
         self._due, self.load = due, load or self.load
         if self._view.ready_peers.set_own(ready, self.load, stored_only):
             self._view.refresh()
+        self.announce()
+
+    def tell(self, condition: Condition) -> None:
+        """Announce how this node is."""
+        self.condition = condition
         self.announce()
 
     def announce(self) -> None:
@@ -64,7 +69,7 @@ class HeartbeatAnnouncer:
             encode_positions(leased, ready),
             encode_positions(own.own_stored_only & ready, ready),
         )
-        self._core.own.announce(*words, due=self._due, load=self.load, slot_bits=bits)
+        self._core.own.announce(*words, due=self._due, load=self.load, condition=self.condition, slot_bits=bits)
         self._kick()
 
 

@@ -7,7 +7,7 @@ few saw. A quiet node, which takes no part (evidence.py), signs nothing.
 
 import ipaddress
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dht.admission.membership_claim import MembershipClaim, days_in, marks_in
 from dht.clock import Now
@@ -20,7 +20,7 @@ from dht.protocol.network_rules import NetworkRules
 from dht.rate_limit import remember
 from dht.wire.contact import Address, Endpoint, Family
 from dht.wire.farewell import Farewell, sign_farewell
-from dht.wire.heartbeat import Heartbeat, Load, pack_endpoint, sign_heartbeat
+from dht.wire.heartbeat import Condition, Heartbeat, Load, pack_endpoint, sign_heartbeat
 from dht.wire.heartbeat_fit import fit
 
 LEAST_S = 1.0  # between two heartbeats, whatever changes; also keeps sequences behind the clock
@@ -46,6 +46,10 @@ class Announcement(NamedTuple):
     leaving: bool = False
     for_good: bool = False
     farewell: Farewell | None = None  # as long as this node has no vote
+    condition: Condition = Condition()
+
+
+_UNHURRIED: dict[str, Any] = {"due": 0, "load": Load(), "condition": Condition()}
 
 
 class SelfHeartbeat:
@@ -100,14 +104,15 @@ class SelfHeartbeat:
         *,
         due: int,
         load: Load | None = None,
+        condition: Condition | None = None,
         slot_bits: int | None = None,
     ) -> None:
         """Say this in the next heartbeats; `ready` is an encoded set of 2**slot_bits slots, `leased` and `stored_only`
         are sets of positions within it."""
         bits = self.says.slot_bits if slot_bits is None else slot_bits
-        load = load or self.says.load
+        load, condition = load or self.says.load, condition or self.says.condition
         slots = self.says._replace(ready=ready, leased=leased, stored_only=stored_only, slot_bits=bits)
-        self._say(slots._replace(due=due, load=load))
+        self._say(slots._replace(due=due, load=load, condition=condition))
 
     def refuse(self, hosts: bytes) -> None:
         """Say which hosts this node will not fetch: hashes, 4 bytes each."""
@@ -219,7 +224,9 @@ class SelfHeartbeat:
         self._sequence = self._next_sequence(now)
         ends = now.wall + self._rules.graces.of(self.stable)
         who_when_and_where = self.public_key, self._sequence, now.wall, ends, endpoints, self.stable, self._member
-        wanted = Heartbeat(*who_when_and_where, operator=self.config.operator, **self.says._asdict())
+        wanted = Heartbeat(
+            *who_when_and_where, name=self.config.name, operator=self.config.operator, **self.says._asdict()
+        )
         heartbeat, self.left_out = fit(wanted, self.left_out)
         changed = self._changed or heartbeat.operator != self.operator
         self.operator, self._changed, self._sent = heartbeat.operator, False, now.steady
@@ -283,9 +290,9 @@ class SelfHeartbeat:
         return max(self._sequence + 1, int(now.wall))
 
     def _say(self, says: Announcement) -> None:
-        """A change does not wait for the next heartbeat's turn, but for one of what is due and of the load."""
+        """A change does not wait for the next heartbeat's turn, but for one of due work, load or condition."""
         before, self.says = self.says, says
-        if says._replace(due=0, load=Load()) != before._replace(due=0, load=Load()):
+        if says._replace(**_UNHURRIED) != before._replace(**_UNHURRIED):
             self.stir()
 
     def stir(self, *, is_news: bool = True) -> None:

@@ -18,7 +18,7 @@ from typing import Generic, NamedTuple, TypeVar
 import msgspec
 
 from dht.clock import Now
-from dht.config import OPERATOR_BYTES
+from dht.config import NAME_BYTES, OPERATOR_BYTES
 from dht.errors import MALFORMED, AddressNotAllowed, BadMessage, BadSignature, TooLittleWork
 from dht.identity.node_key import Identity, node_id_of, verify
 from dht.identity.puzzle import work_of
@@ -70,6 +70,7 @@ LAPTOP_GRACE_S = 72 * 3600.0  # laptops sleep over weekends; by the durability m
 MOST_GRACE_S = 30 * 86400.0  # the longest that any strategy may set
 REFUSES_BYTES = 64
 MOST_INTRODUCERS = 3  # 20 bytes each; one may fail while another is asked
+MOST_NEEDS = 2  # named in one heartbeat
 MARK_BYTES = 8  # of an id, by which an attester names it: nobody makes a second identity that begins alike
 DAY_BYTES = 2  # of a day since 1970, beside a mark
 MOST_ATTESTED = 16  # marks in one heartbeat, nearly twice as many as come from peers that each ask nine
@@ -87,6 +88,16 @@ class Load(msgspec.Struct, frozen=True, array_like=True):
     memory: int = 0
     disk: int = 0
     network: int = 0
+
+
+class Condition(msgspec.Struct, frozen=True, array_like=True):
+    """Says how a node is, in its own word, which only people read: nothing is decided by it.
+
+    `state` and `needs` are codes of `node/owner/condition.py`, one byte each; `room` is its quota in GiB."""
+
+    state: int = 0
+    needs: bytes = b""
+    room: int = 0
 
 
 class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
@@ -121,6 +132,8 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     for_good: bool = False  # it is leaving the network: it owns nothing, and serves until others have its slots
     farewell: Farewell | None = None  # it stops cleanly, or has started again, and has no vote as long as it says so
     stored_only: bytes = b""  # the slots of `ready` that it stores and does not index: it answers no queries for them
+    name: str = ""  # what its owner calls it
+    condition: Condition = Condition()
 
     @property
     def node_id(self) -> NodeId:
@@ -325,6 +338,11 @@ def _flaw(heartbeat: Heartbeat) -> str:
         return "with the mark of an invitation out of range"
     if len(heartbeat.operator.encode()) > OPERATOR_BYTES or not 0 <= heartbeat.nonce < 1 << 64:
         return "with an operator or a nonce out of range"
-    if not 0 <= heartbeat.due < 1 << 40 or not all(0 <= n <= 100 for n in msgspec.structs.astuple(heartbeat.load)):
+    said = heartbeat.condition
+    if len(said.needs) > MOST_NEEDS or not (0 <= said.state < 128 and 0 <= said.room < 1 << 16):
+        return "with a condition out of range"
+    if len(heartbeat.name.encode()) > NAME_BYTES:
+        return "with a name out of range"
+    if not 0 <= heartbeat.due < 1 << 32 or not all(0 <= n <= 100 for n in msgspec.structs.astuple(heartbeat.load)):
         return "with a load out of range"
     return ""

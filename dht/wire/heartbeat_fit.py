@@ -1,12 +1,12 @@
 """Makes a heartbeat fit into its 1,000 bytes: a fixed order says what it goes without.
 
-Pure: values in, values out. The fields of any length are the operator's name, the hashes of refused hosts, and the slot
-sets. They share what all other fields leave at their longest. So a farewell, or one more attested peer, never takes the
-name away: members choose owners by the names, and would move copies.
+Pure: values in, values out. The fields of any length are the names of node and operator, the hashes of refused hosts,
+and the slot sets. They share what all other fields leave at their longest. So a farewell, or one more attested peer,
+never takes the operator away: members choose owners by the operators, and would move copies.
 
-The name goes first, then the refused hosts. They come back once there is room to spare. A name of 80 bytes, 16
-refused hosts and the sets of 2**10 slots fit where every ready slot is indexed. In a network of more slots, the last
-slots are left out at worst.
+The name goes first, then the operator, then the refused hosts. They come back once there is room to spare. An operator
+of 72 bytes, 16 refused hosts and the sets of 2**10 slots fit where every ready slot is indexed, beside a name of 20
+bytes. In a network of more slots, the last slots are left out at worst.
 """
 
 from bisect import bisect_left
@@ -19,15 +19,20 @@ import msgspec
 from dht.slot_set import decode_positions, decode_slots, encode_positions, encode_slots
 from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES, Heartbeat
 
-OTHERS_BYTES = 588  # the signature and all fields but those of any length, at their longest
+OTHERS_BYTES = 593  # the signature and all fields but those of any length, at their longest
 ROOM_BYTES = HEARTBEAT_LIMIT_BYTES - OTHERS_BYTES
 SPARE_BYTES = 32  # free again, before what was left out comes back
 
-NAME, REFUSED, SLOTS = "operator", "refuses", "ready"
-OPTIONAL: dict[str, str | bytes] = {NAME: "", REFUSED: b""}  # by their field of a heartbeat, in the order of going
+NAME, OPERATOR, REFUSED, SLOTS = "name", "operator", "refuses", "ready"
+OPTIONAL: dict[str, str | bytes] = {
+    NAME: "",
+    OPERATOR: "",
+    REFUSED: b"",
+}  # by their field of a heartbeat, first to go first
 
 _SAYS = {
-    NAME: "who runs it (dht.operator)",
+    NAME: "its name (dht.name)",
+    OPERATOR: "who runs it (dht.operator)",
     REFUSED: "which hosts it refuses (crawl.refuse)",
     SLOTS: "of all the slots that it has",
 }
@@ -65,14 +70,14 @@ def why_left_out(left_out: Collection[str]) -> str:
     if not left_out:
         return ""
     says = " nor ".join(_SAYS[name] for name in left_out)
-    remedy = "a shorter dht.operator, fewer hosts in crawl.refuse or more members make room"
+    remedy = "a shorter dht.name or dht.operator, fewer hosts in crawl.refuse or more members make room"
     return f"this node's heartbeats are full, so peers do not hear {says}; {remedy}"
 
 
 def _bytes_of(heartbeat: Heartbeat) -> int:
     """Count the bytes of the fields of any length."""
     slot_sets = heartbeat.ready, heartbeat.leased, heartbeat.stored_only
-    return _sizes(heartbeat.operator, heartbeat.refuses, *slot_sets)
+    return _sizes(heartbeat.name, heartbeat.operator, heartbeat.refuses, *slot_sets)
 
 
 def _sizes(*fields: str | bytes) -> int:
@@ -81,7 +86,7 @@ def _sizes(*fields: str | bytes) -> int:
 
 @lru_cache(maxsize=16)
 def _first_slots(ready: bytes, leased: bytes, stored_only: bytes, slot_bits: int) -> tuple[bytes, bytes, bytes]:
-    """Return the three sets without their last slots; as many of the first as fit beside no name and no hosts."""
+    """Return the three sets without their last slots; as many of the first as fit beside no names and no hosts."""
     has = decode_slots(ready, slot_bits)
     holds, stores = (decode_positions(each, has, slot_bits) for each in (leased, stored_only))
     ordered = sorted(has | holds)
@@ -92,7 +97,7 @@ def _first_slots(ready: bytes, leased: bytes, stored_only: bytes, slot_bits: int
         return encode_slots(ready), encode_positions(holds & told, ready), encode_positions(stores & ready, ready)
 
     def is_too_long(count: int) -> bool:
-        return _sizes("", b"", *first(count)) > ROOM_BYTES
+        return _sizes("", "", b"", *first(count)) > ROOM_BYTES
 
     count = 1
     while count < len(ordered) and not is_too_long(count):

@@ -38,7 +38,7 @@ def stop_words(words: Sequence[str], language: str = "") -> frozenset[str]:
     """Return those of a query's words (of `analyzer.words`) that are stop words in the language in which it is written.
 
     That is the given language (a tag, as in `en` or `de-AT`) where there is a list for it, else Vietnamese where a
-    letter shows it. Else it is the one with the most stop words here. English goes before others that have equally many.
+    letter shows it. Else it is the one with the most stop words here. English goes before others that have as many.
     Among others, only words count that are stop words in each of them.
     """
     distinct = frozenset(words)

@@ -27,9 +27,14 @@ class Invited(ResponseBody):
 
 
 class Peer(ResponseBody, rename={"is_self": "self"}):
-    """A member of the network as this node sees it, itself included."""
+    """A member of the network as this node sees it, itself included. `name`, `state`, `needs` (topics) and
+    `room_bytes` (its quota) are its own words; "" and 0 where it says nothing."""
 
     node_id: str
+    name: str
+    state: str
+    needs: list[str]
+    room_bytes: int
     is_self: bool
     endpoints: list[Endpoint]
     live: bool

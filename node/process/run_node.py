@@ -136,9 +136,9 @@ async def _serve(
             start("service-manager", lambda: manager.keep_told(web.listening, f"search page: {web.url}"))
             start("event-log", lambda: _keep_event_log(core, overlay))
             start("memory", lambda: keep_memory_small(core.spare, core.pause, core.written))
-            if config.hook.command or config.hook.url:
-                hook = OwnerHook(config.hook, {"node": own.node_id.hex(), "network": network.name})
-                start("owner-watch", OwnerWatch(answers.needs, hook.tell, data.owner_told, system_clock).run)
+            hook = OwnerHook(config.hook, {"node": own.node_id.hex(), "network": network.name})
+            watch = OwnerWatch(answers.outlook, overlay.tell, hook.tell, data.owner_told, system_clock)
+            start("owner-watch", watch.run)
             if tracer:
                 about = {
                     "service.name": "dse-node",

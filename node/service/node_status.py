@@ -12,6 +12,7 @@ from node.api import status as bodies
 from node.api.body import Json
 from node.app.departure import Departure
 from node.app.node_core import NodeCore
+from node.owner.condition import Outlook, condition_of, needs_in, room_of, state_of
 from node.owner.needs import OwnerNeed, needs_of
 from node.owner.query_meter import QueryMeter
 from node.service.machine_status import (
@@ -27,6 +28,8 @@ from node.service.machine_status import (
 )
 from node.service.network_size import network_size
 from node.version import VERSION
+from node.views.owner_state import owner_state
+from node.views.status import view_of
 from store import PeerFigures
 
 MAX_NAMED = 8  # of those whose records were refused
@@ -52,15 +55,20 @@ class NodeStatus:
 
     async def status(self) -> bodies.Status:
         """Return what this node is, holds and does."""
+        return self._with_needs()[0]
+
+    def _with_needs(self) -> tuple[bodies.Status, tuple[OwnerNeed, ...]]:
         status = self._figures()
         needs = self._needs(status)
         told = [need.text for need in needs if need.topic in WARNED and need.text]
         shown = [bodies.OwnerTopic(topic=need.topic, state=need.state, text=need.text) for need in needs]
-        return msgspec.structs.replace(status, needs=shown, warnings=[*status.warnings, *told])
+        return msgspec.structs.replace(status, needs=shown, warnings=[*status.warnings, *told]), needs
 
-    def needs(self) -> tuple[OwnerNeed, ...]:
-        """Return what this node needs of its owner."""
-        return self._needs(self._figures())
+    def outlook(self) -> Outlook:
+        """Return what this node needs of its owner, and what it tells other members of that."""
+        status, needs = self._with_needs()
+        told = status.plain()
+        return Outlook(needs, condition_of(owner_state(told, view_of(told)).kind, needs, status.disk.quota))
 
     def _needs(self, figures: bodies.Status) -> tuple[OwnerNeed, ...]:
         report = self._overlay.report
@@ -272,12 +280,18 @@ class NodeStatus:
         if heartbeat is None:  # this node itself
             version, ready = view.strategy.version, self._core.store.replicator.ready_slots()
             leased, told = frozenset(view.leases()), self._core.fetching.refusals.public_hashes
+            name, condition = self._overlay.report.own_name, self._overlay.report.own_condition
             load, due = self._overlay.report.load, sum(self._core.crawl.crawler.due().values())
         else:
             version, ready, leased = heartbeat.strategy_version, heartbeat.ready_slots, heartbeat.leased_slots
             load, due, told = heartbeat.load, heartbeat.due, heartbeat.refuses
+            name, condition = heartbeat.name, heartbeat.condition
         return peer_bodies.Peer(
             node_id=peer.hex(),
+            name=name,
+            state=state_of(condition),
+            needs=list(needs_in(condition)),
+            room_bytes=room_of(condition),
             is_self=peer == view.node_id,
             endpoints=endpoints_of(self._overlay, peer),
             live=view.is_live(peer),

@@ -35,9 +35,9 @@ from node.app.node_core import NodeCore
 from node.captures.capture import Capture, capture_of
 from node.captures.network_reader import ArchivePart, ReadBounds
 from node.captures.scope import Wish
+from node.owner.condition import Outlook
 from node.owner.desk import OwnerDesk
 from node.owner.log_ring import LogRing
-from node.owner.needs import OwnerNeed
 from node.owner.setting_desk import SettingDesk
 from node.service.machine_status import scrub_of
 from node.service.node_status import NodeStatus
@@ -83,9 +83,9 @@ class Service:
         """Return what the node is, holds and does: the body of /api/v1/status."""
         return await self._status.status()
 
-    async def needs(self) -> tuple[OwnerNeed, ...]:
-        """Return what this node needs of its owner now."""
-        return self._status.needs()
+    async def outlook(self) -> Outlook:
+        """Return what this node needs of its owner now, and what it tells other members of that."""
+        return self._status.outlook()
 
     async def peers(self) -> list[Peer]:
         """Return the members of the network, this node included."""

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from node.views.balance import load_line
-from node.views.lenient_json import Json, listed, table
+from node.views.lenient_json import Json, listed, table, texts
 from node.views.safe_text import plain
+from node.views.status import size
 
-MAX_ENDPOINTS = 4
+MAX_ENDPOINTS, MAX_NEEDS = 4, 2
+NAME_CHARS, WORD_CHARS = 32, 16
 ID_CHARS = 16  # of a voucher's id or a key, all that members say of them
 CLOCK_OFF_S = 10.0  # beyond that this node's warnings, too, call a clock off
 
@@ -20,6 +22,7 @@ class PeerRow:
     """Holds what is shown of one member. `heard_s`: seconds since its last sign of life, None where not known."""
 
     id: str
+    name: str  # "" where it says none
     endpoints: tuple[str, ...]
     live: bool
     families: tuple[str, ...]
@@ -29,6 +32,9 @@ class PeerRow:
     heard_s: float | None
     due: int
     load: str  # cpu/memory/disk/network in percent
+    state: str = ""  # by its own word
+    needs: tuple[str, ...] = ()  # topics, by its own word
+    room: str = ""  # of its quota, "" where it says none
     refuses: int = 0  # hosts that it says it will not fetch
     invited_by: str = ""  # "1f3c… by 9a0b…": the beginnings of its voucher's id and of its inviter's key
     leaving: bool = False  # for good: it owns nothing, and hands over what it has
@@ -45,6 +51,10 @@ def _row(peer: Json) -> PeerRow:
     heard = peer.get("last_heard_s")
     return PeerRow(
         id=plain(peer.get("node_id", "")),
+        name=plain(peer.get("name", ""), NAME_CHARS),
+        state=plain(peer.get("state", ""), WORD_CHARS),
+        needs=tuple(plain(each, WORD_CHARS) for each in texts(peer, "needs")[:MAX_NEEDS]),
+        room=size(peer["room_bytes"]) if _size(peer.get("room_bytes")) else "",
         endpoints=tuple(endpoint_text(value) for value in listed(peer.get("endpoints"))[:MAX_ENDPOINTS]),
         live=peer.get("live") is True,
         families=tuple(f"IPv{family}" for family in listed(peer.get("families")) if family in (4, 6, "4", "6")),

@@ -100,13 +100,15 @@ def peers(arguments: Namespace) -> int:
     rows = [
         (
             row.id[:12],
-            ", ".join(word for word in (_standing(row), row.clock) if word),
+            row.name or "-",
+            ", ".join(word for word in (_standing(row), *_said(row), row.clock) if word),
             " ".join(row.endpoints) or "-",
             str(row.strategy_version),
             str(row.ready),
             str(row.leased),
             f"{row.due:,}",
             row.load,
+            row.room or "-",
             "-" if row.heard_s is None else f"{row.heard_s:.0f} s ago",
             str(row.refuses) if row.refuses else "-",
             row.invited_by or "-",
@@ -114,8 +116,8 @@ def peers(arguments: Namespace) -> int:
         )
         for row in peer_rows(body["peers"])
     ]
-    columns = ("NODE", "STATE", "ADDRESSES", "STRATEGY", "READY", "CRAWLS", "DUE", "LOAD %", "HEARD", "REFUSES")
-    print_table((*columns, "INVITED BY", "POSSESSION"), rows)
+    columns = ("NODE", "NAME", "STATE", "ADDRESSES", "STRATEGY", "READY", "CRAWLS", "DUE", "LOAD %", "ROOM")
+    print_table((*columns, "HEARD", "REFUSES", "INVITED BY", "POSSESSION"), rows)
     return 0
 
 
@@ -129,6 +131,11 @@ def evidence(arguments: Namespace) -> int:
         for line in evidence_lines(body):
             print(line)
     return 1 if any(author.get("confirmed") is True for author in body["authors"]) else 0
+
+
+def _said(row: PeerRow) -> list[str]:
+    """Say what a member says of itself, beside that it lives."""
+    return [row.state, *(f"needs {topic}" for topic in row.needs)] if row.live else []
 
 
 def _standing(row: PeerRow) -> str:

@@ -19,7 +19,7 @@ from dht.strategy.document import Strategy
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
 from dht.wire.heartbeat import Heartbeat, open_heartbeat
-from dht.wire.heartbeat_fit import NAME, REFUSED
+from dht.wire.heartbeat_fit import OPERATOR, REFUSED
 
 NETWORK = b"n" * 20
 NODE = Identity(b"o" * 32)
@@ -48,7 +48,7 @@ def say(own: SelfHeartbeat, bits: int, count: int) -> frozenset[Slot]:
 
 
 def test_a_node_that_says_all_it_may_is_heard_by_peers() -> None:
-    """Beside 2**10 slots everything fits; beside many more the name and the refused hosts give way, and come back."""
+    """Beside 2**10 slots everything fits; beside many more operator and refused hosts give way, and come back."""
     own = node_of(NAMES)
     own.refuse(b"r" * 64)
     own.attest(b"a" * 128, b"d" * 32)
@@ -56,7 +56,7 @@ def test_a_node_that_says_all_it_may_is_heard_by_peers() -> None:
     own.say_farewell(own.part(Now(1e6, 0.0)))
     for steady, bits, count, left_out in (
         (0.0, 10, 512, ()),
-        (60.0, 13, 310, (NAME, REFUSED)),
+        (60.0, 13, 310, (OPERATOR, REFUSED)),
         (120.0, 10, 512, ()),
     ):
         ready = say(own, bits, count)
@@ -84,7 +84,7 @@ def test_a_name_that_comes_back_is_news() -> None:
     assert own.beat(Now(1e6 + 60, 60.0)) and own.operator == "us"
 
 
-@pytest.mark.parametrize("operator", ["名" * 27, "a" * 81, "two\nlines", "\ud800"])
+@pytest.mark.parametrize("operator", ["名" * 25, "a" * 73, "two\nlines", "\ud800"])
 def test_a_name_that_no_heartbeat_holds_is_refused_when_the_settings_are_read(operator: str) -> None:
-    with pytest.raises(ValueError, match=r"operator: .*at most 80 bytes in UTF-8; choose a shorter one"):
+    with pytest.raises(ValueError, match=r"operator: .*at most 72 bytes in UTF-8; choose a shorter one"):
         DhtConfig(operator=operator)

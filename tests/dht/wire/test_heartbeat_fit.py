@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dht.clock import Now
-from dht.config import OPERATOR_BYTES
+from dht.config import NAME_BYTES, OPERATOR_BYTES
 from dht.identity.node_key import Identity
 from dht.keys import Slot
 from dht.slot_set import encode_positions, encode_slots
@@ -20,7 +20,9 @@ from dht.wire.heartbeat import (
     MARK_BYTES,
     MOST_ATTESTED,
     MOST_INTRODUCERS,
+    MOST_NEEDS,
     REFUSES_BYTES,
+    Condition,
     Heartbeat,
     Load,
     VerifiedHeartbeat,
@@ -28,7 +30,7 @@ from dht.wire.heartbeat import (
     pack_endpoint,
     sign_heartbeat,
 )
-from dht.wire.heartbeat_fit import NAME, OTHERS_BYTES, REFUSED, SLOTS, SPARE_BYTES, fit, why_left_out
+from dht.wire.heartbeat_fit import NAME, OPERATOR, OTHERS_BYTES, REFUSED, SLOTS, SPARE_BYTES, fit, why_left_out
 from dht.wire.invitation import INVITED_BY_BYTES
 from node.strategy.draft import FEW_BITS, MANY_MEMBERS, most_bits
 
@@ -44,7 +46,7 @@ GREATEST = Heartbeat(
     tuple(pack_endpoint(Endpoint(host, 65_535, 65_535)) for host in ("9.9.9.9", "2606:4700::1")),
     strategy_version=(1 << 32) - 1,
     slot_bits=16,
-    due=(1 << 40) - 1,
+    due=(1 << 32) - 1,
     load=Load(100, 100, 100, 100),
     operator="名" * (OPERATOR_BYTES // 3) + "!" * (OPERATOR_BYTES % 3),
     nonce=(1 << 64) - 1,
@@ -54,6 +56,8 @@ GREATEST = Heartbeat(
     attested_days=b"d" * 2 * MOST_ATTESTED,
     invited_by=b"v" * INVITED_BY_BYTES,
     farewell=sign_farewell(NODE, NETWORK, (1 << 32) - 1, (1 << 40) - 1),
+    name="名" * (NAME_BYTES // 3),
+    condition=Condition(127, b"n" * MOST_NEEDS, (1 << 16) - 1),
 )
 
 
@@ -82,8 +86,8 @@ def some(bits: int, count: int, seed: object) -> frozenset[Slot]:
 
 
 def test_all_other_fields_take_no_more_than_is_kept_for_them() -> None:
-    others = msgspec.structs.replace(GREATEST, operator="", refuses=b"")
-    empty = 1 + 4 * 2  # heads of a text and of four byte strings
+    others = msgspec.structs.replace(GREATEST, name="", operator="", refuses=b"")
+    empty = 2 * 1 + 4 * 2  # heads of two texts and of four byte strings
     assert len(sign_heartbeat(NODE, others, NETWORK)) - empty == OTHERS_BYTES
 
 
@@ -100,7 +104,7 @@ def test_the_greatest_heartbeat_of_any_network_that_the_tool_makes_tells_all_slo
             fitted = fit(greatest(bits, ready, leased, stored_only))
             heard = read(fitted.heartbeat).heartbeat
             assert (heard.ready_slots, heard.leased_slots, heard.stored_only_slots) == (ready, leased, stored_only)
-            most = () if members < MANY_MEMBERS and not stored_only else (NAME, REFUSED)
+            most = (NAME,) if members < MANY_MEMBERS and not stored_only else (NAME, OPERATOR, REFUSED)
             assert set(fitted.left_out) <= set(most)
 
 
@@ -116,7 +120,7 @@ def test_no_slot_sets_make_a_heartbeat_too_long(
     fitted = fit(greatest(bits, ready, leased))
     heard = read(fitted.heartbeat).heartbeat
     if bits <= FEW_BITS:
-        assert not fitted.left_out
+        assert not {OPERATOR, REFUSED, SLOTS}.intersection(fitted.left_out)
     if SLOTS not in fitted.left_out:
         assert (heard.ready_slots, heard.leased_slots) == (ready, leased)
         return
@@ -125,23 +129,25 @@ def test_no_slot_sets_make_a_heartbeat_too_long(
     assert told == {slot for slot in ready | leased if slot <= max(told)}, "the last ones are left out"
 
 
-def test_the_name_goes_first_then_the_refused_hosts_then_the_last_slots() -> None:
+def test_the_name_goes_first_then_the_operator_the_refused_hosts_and_the_last_slots() -> None:
     gone = {}
-    for count in (200, 300, 380, 600):
+    for count in (160, 200, 300, 380, 600):
         fitted = fit(greatest(13, some(13, count, 1), frozenset()))
         read(fitted.heartbeat)
         gone[count] = fitted.left_out
-        assert fitted.heartbeat.operator == ("" if NAME in fitted.left_out else GREATEST.operator)
+        assert fitted.heartbeat.name == ("" if NAME in fitted.left_out else GREATEST.name)
+        assert fitted.heartbeat.operator == ("" if OPERATOR in fitted.left_out else GREATEST.operator)
         assert fitted.heartbeat.refuses == (b"" if REFUSED in fitted.left_out else GREATEST.refuses)
-    assert list(gone.values()) == [(), (NAME,), (NAME, REFUSED), (NAME, REFUSED, SLOTS)]
+    order = NAME, OPERATOR, REFUSED, SLOTS
+    assert list(gone.values()) == [order[:count] for count in range(5)]
 
 
 def test_what_is_not_said_is_not_left_out() -> None:
-    nameless = greatest(13, some(13, 380, 1), frozenset(), operator="")
+    nameless = greatest(13, some(13, 380, 1), frozenset(), name="", operator="")
     assert fit(nameless).left_out == (REFUSED,)
 
 
-def test_a_farewell_or_an_attested_peer_more_takes_no_name_away() -> None:
+def test_a_farewell_or_an_attested_peer_more_takes_no_operator_away() -> None:
     for count in range(200, 420, 10):
         long = greatest(13, some(13, count, 1), frozenset())
         short = msgspec.structs.replace(long, farewell=None, attests=b"", attested_days=b"", due=0, introducers=())
@@ -150,9 +156,9 @@ def test_a_farewell_or_an_attested_peer_more_takes_no_name_away() -> None:
 
 def test_what_was_left_out_comes_back_only_where_there_is_room_to_spare() -> None:
     """A set that grows and shrinks by a slot must not let the owners change each time."""
-    names = [fit(greatest(13, some(13, count, 1), frozenset())).left_out for count in range(200, 320)]
-    first = 200 + next(n for n, left_out in enumerate(names) if left_out)
-    just, roomy = (greatest(13, some(13, count, 1), frozenset()) for count in (first - 1, first - SPARE_BYTES - 4))
+    names = [fit(greatest(13, some(13, count, 1), frozenset())).left_out for count in range(120, 240)]
+    first = 120 + next(n for n, left_out in enumerate(names) if left_out)
+    just, roomy = (greatest(13, some(13, count, 1), frozenset()) for count in (first - 1, first - SPARE_BYTES - 8))
     assert (fit(just).left_out, fit(just, (NAME,)).left_out, fit(roomy, (NAME,)).left_out) == ((), (NAME,), ())
 
 

@@ -1,12 +1,12 @@
 """A node's owner hears of a need once, over a restart too, and of a disk that takes not even the note."""
 
 import logging
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from dht import Now
+from dht import Condition, Now
+from node.owner.condition import Outlook, condition_of, needs_in, state_of
 from node.owner.events import CALM_S, OwnerEvent
 from node.owner.needs import OwnerNeed
 from node.owner.watch import NOTE_EVERY_S, OwnerWatch
@@ -18,15 +18,17 @@ class Owner:
     def __init__(self, note: Path) -> None:
         self.note, self.at, self.needs = note, 1000.0, (OwnerNeed("audit", "trouble", "records are missing"),)
         self.told: list[str] = []
+        self.said: list[Condition] = []  # to other members
         self.refusal: OSError | None = None
 
     def watch(self) -> OwnerWatch:
-        return OwnerWatch(self._look_at, self._tell, self.note, lambda: Now(1_800_000_000.0 + self.at, self.at))
+        clock = lambda: Now(1_800_000_000.0 + self.at, self.at)  # noqa: E731
+        return OwnerWatch(self._look_at, self.said.append, self._tell, self.note, clock)
 
-    async def _look_at(self) -> Iterable[OwnerNeed]:
+    async def _look_at(self) -> Outlook:
         if self.refusal:
             raise self.refusal
-        return self.needs
+        return Outlook(self.needs, condition_of("crawling", self.needs, 40 << 30))
 
     async def _tell(self, event: OwnerEvent) -> None:
         self.told.append(f"{event.topic} {event.state}")
@@ -74,6 +76,8 @@ async def test_a_machine_that_refuses_even_the_look_is_told_and_ends_nothing(tmp
     owner.at += 60.0
     await watch.step()
     assert owner.told == ["machine begins"]
+    assert (state_of(owner.said[-1]), needs_in(owner.said[-1])) == ("trouble", ("machine",))
     owner.refusal = None
     await watch.step()
     assert owner.told == ["machine begins", "audit begins"]
+    assert (state_of(owner.said[-1]), needs_in(owner.said[-1])) == ("crawling", ("audit",))
