@@ -98,6 +98,11 @@ class NodeCore:
                 self._overlay.compared(self.store.replicator.compared())
             await asyncio.sleep(COMPARED_S)
 
+    @property
+    def bytes_per_s(self) -> float:
+        """How many bytes a second this machine sends and receives of late."""
+        return self._announcer.bytes_per_s
+
     def written(self) -> int:
         """Return the number of the newest change of the store."""
         return self.store.records.log.sequence

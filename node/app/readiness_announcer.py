@@ -35,6 +35,11 @@ class ReadinessAnnouncer:
         self._shown_of: Mapping[Slot, int] | None = None  # all of which is shown
         self._load_at = 0.0  # steady
 
+    @property
+    def bytes_per_s(self) -> float:
+        """How many bytes a second this machine sends and receives of late."""
+        return self._meter.rate
+
     async def run(self) -> None:
         """Announce what changes, until cancelled."""
         while True:

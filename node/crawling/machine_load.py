@@ -30,7 +30,8 @@ class LoadMeter:
     """Smooths readings; the network's share is that of the busiest rate seen so far."""
 
     def __init__(self) -> None:
-        self._cpu = self._memory = self._rate = 0.0
+        self._cpu = self._memory = 0.0
+        self.rate = 0.0  # bytes a second, smoothed
         self._most = LEAST_RATE
         self._last: tuple[float, int] | None = None
         self._taken = 0
@@ -41,9 +42,9 @@ class LoadMeter:
         self._taken += 1
         self._cpu += weight * (min(1.0, reading.cpu) - self._cpu)
         self._memory += weight * (reading.memory - self._memory)
-        self._rate += weight * (self._rate_of(now, reading.moved_bytes) - self._rate)
-        self._most = max(self._most, self._rate)
-        return Load(_percent(self._cpu), _percent(self._memory), _percent(disk), _percent(self._rate / self._most))
+        self.rate += weight * (self._rate_of(now, reading.moved_bytes) - self.rate)
+        self._most = max(self._most, self.rate)
+        return Load(_percent(self._cpu), _percent(self._memory), _percent(disk), _percent(self.rate / self._most))
 
     def _rate_of(self, now: float, moved: int | None) -> float:
         """Return bytes a second since the last reading."""
@@ -77,6 +78,17 @@ def _moved(proc: Path) -> int | None:
         return sum(int(fields[0]) + int(fields[8]) for fields in counts)
     except (OSError, ValueError, IndexError):
         return None
+
+
+def own_memory(proc: Path = Path("/proc/self/status")) -> int | None:
+    """Return the bytes of resident memory that no file backs, where the system tells: what a process allocated.
+
+    Resident memory counts pages of mapped files too, which come and go as index files are merged."""
+    try:
+        lines = proc.read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon:")), None)
 
 
 def _percent(share: float) -> int:

@@ -4,19 +4,23 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import nan
+from time import process_time
 
 from crawl import SitePage, SiteWait, WaitingSite
 from dht import Clock, MachineRefuses, NodeId, OverlayService, RemoteError, Slot
 from node.api.crawl import Followed
 from node.app.node_core import NodeCore
+from node.crawling.machine_load import own_memory
 from node.owner.figure_history import STEP_S, FigureHistory, Figures
 from node.owner.job_ledger import JobLedger, JobRow
 from node.owner.log_ring import LogLine, LogRing
+from node.owner.member_desk import MemberFigures
 from node.owner.network_map import HeardPeer, HeardSlot, NetworkMap, network_map, place_of
 from node.owner.query_meter import QueryMeter
 from node.owner.setting_desk import SettingDesk
 from node.owner.setting_list import SettingRow
 from node.sites.host_wishes import Wish
+from node.version import VERSION
 from node.views.safe_text import plain
 
 PROGRESS_WITHIN_S = 3.0  # of asking what became of jobs; what is not known by then is asked at the next look
@@ -50,7 +54,9 @@ class OwnerDesk:
         self._settings, self._log = settings, log
         self.history, self.ledger = FigureHistory(), JobLedger()
         self._asking = asyncio.Lock()
-        self._last = clock().steady, 0  # when pages were counted last, and how many
+        self._began_at = clock().steady
+        self._last = self._began_at, 0  # when pages were counted last, and how many
+        self._cpu_share, self._cpu_s = 0.0, process_time()  # of the process: since the last step, and before it
 
     async def run(self) -> None:
         """Note figures until cancelled."""
@@ -60,10 +66,11 @@ class OwnerDesk:
 
     def step(self) -> None:
         """Note the figures of this moment."""
-        now, kept = self._clock(), self._core.store.replicator.status()
+        now, kept, cpu_s = self._clock(), self._core.store.replicator.status(), process_time()
         fetched, asked = self._core.crawl.crawler.status().fetched, self._queries.step()
         (before, fetched_before), self._last = self._last, (now.steady, fetched)
         passed_s = max(now.steady - before, 1e-3)
+        self._cpu_share, self._cpu_s = (cpu_s - self._cpu_s) / passed_s, cpu_s
         figures = Figures(
             pages_per_s=(fetched - fetched_before) / passed_s,
             queries_per_min=asked[0] / passed_s * 60,
@@ -77,6 +84,18 @@ class OwnerDesk:
             owed=kept.owed,
         )
         self.history.add(now.wall, figures)
+
+    def own_figures(self) -> MemberFigures:
+        """Return what this node tells members that ask."""
+        fetched = self.history.total("day", "pages_per_s")
+        return MemberFigures(
+            version=VERSION[:32],
+            up_s=round(self._clock().steady - self._began_at),
+            cpu=round(100 * self._cpu_share),
+            memory=own_memory() or 0,
+            bytes_s=round(self._core.bytes_per_s),
+            fetched=round(fetched),
+        )
 
     def network(self) -> NetworkMap:
         """Return what this node hears of all slots and members."""

@@ -60,6 +60,11 @@ class FigureHistory:
         column = 1 + NAMES.index(name)
         return [(row[0], row[column]) for row in self._rows[span]]
 
+    def total(self, span: Span, name: str) -> float:
+        """Return the sum of a rate (a second) over the time that is kept: what was done in it."""
+        step_s = STEP_S if span == "hour" else STEP_S * PER_MINUTE
+        return sum(value * step_s for _, value in self.series(span, name) if not isnan(value))
+
 
 def _mean(values: Sequence[float]) -> float:
     known = [value for value in values if not isnan(value)]

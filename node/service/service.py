@@ -38,6 +38,7 @@ from node.captures.scope import Wish
 from node.owner.condition import Outlook
 from node.owner.desk import OwnerDesk
 from node.owner.log_ring import LogRing
+from node.owner.member_desk import MemberDesk
 from node.owner.setting_desk import SettingDesk
 from node.service.machine_status import scrub_of
 from node.service.node_status import NodeStatus
@@ -64,6 +65,7 @@ class Service:
         self._queries = QueryDesk(node_core.index.searcher, overlay, clock)
         self._status = NodeStatus(node_core, overlay, network, self._queries.meter, departure, clock)
         self.owner = OwnerDesk(node_core, overlay, self._queries.meter, settings, log, clock)
+        self.members = MemberDesk(self._status.peers, overlay, self.owner.own_figures)
         self._previews = StrategyPreview(node_core.store.records, node_core.store.replicator, overlay, clock)
 
     async def search(self, question: SearchRequest, caller: str = "") -> Json:

@@ -17,6 +17,7 @@ from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.metrics_core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from node.crawling.machine_load import own_memory
 from node.service.service import Service
 from node.views.readiness import not_ready_reasons
 from node.views.status import StatusView, view_of
@@ -56,17 +57,6 @@ def heap_bytes() -> dict[str, int] | None:
     mallinfo2.restype = _MallInfo2
     told = mallinfo2()
     return {"used": told.uordblks, "free": told.fordblks, "mapped": told.hblkhd}
-
-
-def own_memory(proc: Path = Path("/proc/self/status")) -> int | None:
-    """Return the bytes of resident memory that no file backs, where the system tells: what a process allocated.
-
-    Resident memory counts pages of mapped files too, which come and go as index files are merged."""
-    try:
-        lines = proc.read_text().splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon:")), None)
 
 
 def _threads(proc: Path = Path("/proc/self/task")) -> int:

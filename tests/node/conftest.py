@@ -33,7 +33,7 @@ from node.jobs.explain_verdict import Facts, verdict
 from node.web.server import WebServer
 from store import NoReadyOwner
 from tests.node.bodies import filled
-from tests.node.web.owner_desk import FakeOwner
+from tests.node.web.owner_desk import FakeMembers, FakeOwner
 
 TOKEN = "a-token-of-the-tests-0123456789abcdef"
 OWN, MEMBER = Identity(b"o" * 32), Identity(b"m" * 32)  # the node, and another member of its network
@@ -149,6 +149,7 @@ class FakeService:
     related: list[str] = field(default_factory=list)
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     owner: FakeOwner = field(default_factory=FakeOwner)
+    members: FakeMembers = field(default_factory=FakeMembers)
     held_back: int = 0  # results that come after the first 400 ms
 
     def begin(self, question: SearchRequest, caller: str = "") -> "FakeSearch":

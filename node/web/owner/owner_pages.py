@@ -17,12 +17,14 @@ from crawl import SCOPE_KINDS
 from node.api.body import Json
 from node.errors import ConfigError
 from node.owner.figure_history import Span
+from node.owner.member_page import ORDERS
 from node.owner.setting_change import setting_about
 from node.service.service import Service
 from node.sites.host_wishes import Wish
 from node.views.owner_state import owner_state
 from node.views.safe_text import plain
 from node.views.status import view_of
+from node.web.owner.member_rows import member_rows
 from node.web.owner.owner_plots import figure_plots, network_ring
 from node.web.rendering.pages import CACHED, Pages
 from node.web.rendering.translations import Translate, choose, translator
@@ -59,10 +61,26 @@ class OwnerPages:
         return self._render(request, "owner.html", status=view, state=owner_state(status, view), plots=plots, span=span)
 
     async def owner_network(self, request: web.Request) -> web.Response:
-        """Show the key space and the nodes that keep it."""
-        t, found = _translate(request), self._service.owner.network()
-        families = [(t(f"network.family.{name}"), count) for name, count in found.families]
-        return self._render(request, "owner_network.html", map=found, ring=network_ring(found, t), families=families)
+        """Show the members of the network, what they need, and the key space."""
+        t, found, values = _translate(request), self._service.owner.network(), parameters(request, "owner_network")
+        order = next((each for each in ORDERS if each == values.text("order")), None)
+        if order is None:
+            raise BadParameter("order", f"is none of {', '.join(ORDERS)}")
+        find = plain(values.text("find").strip())
+        seen = await self._service.members.members(find, order, values.count("from"))
+        return self._render(
+            request,
+            "owner_network.html",
+            map=found,
+            ring=network_ring(found, t),
+            families=[(t(f"network.family.{name}"), count) for name, count in found.families],
+            seen=seen,
+            rows=member_rows(seen),
+            find=find,
+            start=values.count("from"),
+            order=order,
+            orders=ORDERS,
+        )
 
     async def owner_sites(self, request: web.Request) -> web.Response:
         """Show the sites whose addresses wait here, and why."""

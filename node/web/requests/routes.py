@@ -196,6 +196,12 @@ _WISH = (
     Parameter("wish", "held or refused", most=16),
 )
 
+_MEMBERS = (
+    Parameter("find", "only members with this in name, id, address, state or needs", most=64),
+    Parameter("order", "trouble, name, load, disk, room, due or heard", default="trouble", most=16),
+    Parameter("from", "leave out this many of the first", "count", 0, 0, 1 << 20),
+)
+
 _CODE = Parameter("code", "what the link holds; it counts once, for five minutes", default=None, most=100)
 _VERSION = Parameter("version", "a number, or newest; default: the one in force", most=16)
 _READY_AS = Parameter("format", "text or json; default: json where Accept asks for it", most=8)
@@ -255,7 +261,13 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
     _page("/login", "login", "Where the link of `dse-node open` leads", _CODE),
     HttpRoute("POST", "/logout", "logout", "End this browser's login", HTML, needs_token=True),
     _owner("", "owner_overview", "The owner's page: state and figures over time", _SPAN, _INTERFACE),
-    _owner("/network", "owner_network", "The owner's page of the key space and its nodes", _INTERFACE),
+    _owner(
+        "/network",
+        "owner_network",
+        "The owner's page of the network's members",
+        *_MEMBERS,
+        _INTERFACE,
+    ),
     _owner("/sites", "owner_sites", "The owner's page of the sites that wait", *_SITES, _INTERFACE),
     _owner("/work", "owner_work", "The owner's page of jobs, copies, log, strategy, settings", *_SETTINGS, _INTERFACE),
     _owners_form("/pause", "owner_pause", "Pause fetching, or go on", Parameter("paused", "1 or 0", "flag", None)),

@@ -4,16 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from crawl import SitePage, SiteWait, WaitingSite
+from dht import Endpoint
+from node.api.peers import MachineLoad, Peer
 from node.config.settings import Config
 from node.jobs.job_wait import JobWait
 from node.owner.desk import SitesSeen
 from node.owner.figure_history import FigureHistory, Figures
 from node.owner.job_ledger import JobRow
 from node.owner.log_ring import LogLine
+from node.owner.member_desk import AskedMember, MemberFigures, MembersSeen
+from node.owner.member_page import Order, member_page
 from node.owner.network_map import HeardPeer, HeardSlot, NetworkMap, network_map
 from node.owner.setting_change import changed
 from node.owner.setting_list import SettingRow, setting_rows
 from node.sites.host_wishes import HostWishes, Wish, host_named
+from tests.node.bodies import filled
 
 EVIL = "<script>alert(1)</script>\"'"
 DETAIL = f"5 requests in a row failed, last: {EVIL}"
@@ -27,6 +32,25 @@ def full_map(slots: int, peers: int) -> NetworkMap:
         for n in range(peers)
     ]
     return network_map(heard, members)
+
+
+class FakeMembers:
+    """A thousand members with the longest words, each of which answers."""
+
+    async def members(self, search: str, order: Order, start: int) -> MembersSeen:
+        peers = [_member(n) for n in range(1000)]
+        page = member_page(peers, search, order, start)
+        told = MemberFigures("9.9.9+" + "x" * 26, 9_999_999, 800, 16 << 30, 10**9, 99_999_999)
+        return MembersSeen(page, {row.node_id: AskedMember(told, 1999.0) for row in page.rows if row.live})
+
+
+def _member(n: int) -> Peer:
+    name = f"{EVIL[:26]}{n:04}"
+    said = {"node_id": f"{n:040x}", "name": name, "state": "trouble", "needs": ["disk", "clock"], "room_bytes": n << 30}
+    peer = filled(Peer, {**said, "live": n % 9 > 0, "due": n, "last_heard_s": float(n), "clock_off_s": 3600.0})
+    peer.load = MachineLoad(cpu=n % 100, memory=50, disk=n % 101, network=1)
+    peer.endpoints = [Endpoint("198.51.100.200", 65_535, 65_535)]
+    return peer
 
 
 @dataclass
