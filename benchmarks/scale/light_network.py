@@ -103,6 +103,8 @@ class LightOverlay:
         """Return nobody: the network is not a small one."""
         return frozenset()
 
+    uncounted = away
+
     def former_strategies(self) -> Sequence[Strategy]:
         """Return none."""
         return self._formers

@@ -211,11 +211,11 @@ class LeaseService:
         return partial(self._terms_of, len(self._view.members()) <= FEW_MEMBERS)
 
     def _terms_of(self, is_few: bool, slot: Slot, live: Team) -> GrantTerms:
-        view, away = self._view, self._view.away()
-        owners = counted(view.owners(slot), away)
+        view, away, uncounted = self._view, self._view.away(), self._view.uncounted()
+        owners = counted(view.owners(slot), uncounted)
         team = tuple({*live, *view.owners(slot)}) if is_few else live
         farewells = tuple([said for peer in sorted(away & {*team}) if (said := view.farewells.proof(peer))])
-        voters = majority(len(team) - len(farewells))
+        voters = majority(len({*team} - uncounted))
         return GrantTerms(team, farewells, max(voters, self._signers_needed(owners, live)))
 
     @staticmethod

@@ -105,6 +105,13 @@ class View(Protocol):
         """Return the members that do not count, in a network of few, because they said farewell; this node may be
         one."""
 
+    def uncounted(self) -> frozenset[NodeId]:
+        """Return the members without which votes, copies and agreement are enough: those that are away, and a silent
+        one that this node may outvote, since it breaks ties."""
+
+    def tie_breakers(self) -> frozenset[NodeId]:
+        """Return the nodes that some accepted strategy names to break ties."""
+
     def ready(self, slot: Slot, *, answering: bool = False) -> tuple[NodeId, ...]:
         """Return the live candidates, this node among them, that announce the slot as reconciled and serve reads from
         it; `answering`: those alone that index it, too."""

@@ -53,7 +53,7 @@ class OverlayView:
         self.votes = Votes(self, self.farewells, clock)
         self.domains = MemberDomains(node_id, members, strategies, clock, own)
         self.ready_peers = ReadyPeers(node_id, self._strategy.slot_bits)
-        self._away = frozenset[NodeId]()
+        self._away = self._uncounted = frozenset[NodeId]()
         self._refresh_at = self._all_live_until = float("-inf")
         self._basis: tuple[object, ...] = ()
         self._seen: tuple[object, ...] = ()
@@ -118,6 +118,16 @@ class OverlayView:
         network there are none; this node may be one."""
         self._refresh_if_due()
         return self._away
+
+    def uncounted(self) -> frozenset[NodeId]:
+        """Return the members without which votes, copies and agreement are enough: those that are away, and a silent
+        one that this node may outvote, since it breaks ties."""
+        self._refresh_if_due()
+        return self._uncounted
+
+    def tie_breakers(self) -> frozenset[NodeId]:
+        """Return the nodes that some accepted strategy names to break ties."""
+        return self._strategies.tie_breakers()
 
     def live(self) -> frozenset[NodeId]:
         """Return the live peers and this node; the same object until somebody comes or goes."""
@@ -228,6 +238,7 @@ class OverlayView:
         heard, self._all_live_until = self._members.live(now)
         live = frozenset([self._node_id, *(peer for peer, _ in heard)])
         self._away = self._hear_farewells(members, live)
+        self._uncounted = self._away | self._outvoted(members, live, now)
         if self.first_meeting.is_lost:
             others = sum(peer in members for peer, _ in heard)
             self.first_meeting.count(now.steady, members=others, bare=len(heard) - others)
@@ -267,6 +278,20 @@ class OverlayView:
             if (beat := self.peers.heartbeat(peer)) is not None:
                 self.farewells.hear(peer, beat, is_whole={*members} - {peer} <= live)
         return self.farewells.away.intersection(members)
+
+    def _outvoted(self, members: Sequence[NodeId], live: frozenset[NodeId], now: Now) -> frozenset[NodeId]:
+        """Return the silent member that this node may go on without: the only other one that counts, where the strategy
+        names this node to break ties, and the other has said that it knows that."""
+        me, counting = self._node_id, {*members} - self._away
+        if self._strategy.tie_breaker != me.hex() or len(members) > FEW_MEMBERS or me not in counting:
+            return frozenset()
+        others = counting - {me}
+        if len(others) != 1 or others & live:
+            return frozenset()
+        (other,) = others
+        beat = self.peers.heartbeat(other)
+        knows = beat is not None and beat.strategy_version >= self._strategies.ties_since(now)
+        return frozenset(others) if knows else frozenset()
 
     def _place(self) -> None:
         """Go through the slots of this node's neighbourhood, where its members, liveness or strategy changed."""

@@ -19,7 +19,7 @@ from dht.ownership.ready_peers import LastWord
 from dht.slot_set import resize_inside
 from dht.strategy.document import Strategy
 from dht.wire.farewell import FEW_MEMBERS
-from dht.wire.grant import SignedGrant, counted, signers_needed
+from dht.wire.grant import SignedGrant, counted, outvoted, signers_needed
 from dht.wire.heartbeat import Heartbeat
 
 
@@ -112,6 +112,10 @@ class Electorate(Protocol):
 
     def away(self) -> frozenset[NodeId]: ...
 
+    def uncounted(self) -> frozenset[NodeId]: ...
+
+    def tie_breakers(self) -> frozenset[NodeId]: ...
+
 
 class Votes:
     """Counts votes for one node. `leases`: those of this node, once it takes part in them."""
@@ -129,20 +133,23 @@ class Votes:
         return self.leases.grants(slot)
 
     def stopped(self, signed: SignedGrant) -> frozenset[NodeId]:
-        """Return the members that do not count where a grant is judged, by the farewells in it.
+        """Return the members that do not count where a grant is judged: by the farewells in it, or outvoted in it.
 
         There are none in a larger network, and no member that had returned before the grant began."""
-        if not signed.farewells or len(self._view.members()) > FEW_MEMBERS:
+        if len(self._view.members()) > FEW_MEMBERS:
             return frozenset()
+        if not signed.farewells:
+            return outvoted(signed, self._view.tie_breakers())
         self._view.away()
         begin, counts, heartbeat = signed.grant.not_before_s, self._farewells.counts, self._view.peers.heartbeat
-        return frozenset([f.author for f in signed.farewells if counts(f, begin, heartbeat(f.author))])
+        said = frozenset([f.author for f in signed.farewells if counts(f, begin, heartbeat(f.author))])
+        return said | outvoted(signed, self._view.tie_breakers()) if said == signed.stopped else said
 
     def waits_for(self) -> tuple[NodeId, ...]:
         """Return the silent members without which too few nodes live to vote and to keep copies; empty where enough
         live. A node that is away itself since its farewell waits for all others."""
         view = self._view
-        live, strategy, away, members = view.live(), view.strategy, view.away(), view.members()
+        live, strategy, away, members = view.live(), view.strategy, view.uncounted(), view.members()
         if view.node_id in away:
             return tuple(peer for peer in members if peer not in live)
         if len(live - away) >= max(strategy.min_acks, signers_needed(strategy.replicas)):

@@ -106,6 +106,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     declared_prefixes: tuple[str, ...] = ()  # private prefixes whose addresses may appear in contacts
     publishers: tuple[str, ...] = ()  # Ed25519 public keys, hex, that may sign the next version
     threshold: int = 1
+    tie_breaker: str = ""  # node id, hex: where two members count, it goes on without the other one
     admission: str = "attested"  # one of ADMISSIONS, or one of a newer version, which counts as "attested" here
     admitters: tuple[Admitter, ...] = ()  # where the admission is "invited"
     revoked: tuple[Revocation, ...] = ()

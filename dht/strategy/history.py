@@ -17,6 +17,7 @@ from pathlib import Path
 
 from dht.clock import Now, system_clock
 from dht.errors import BadStrategy
+from dht.keys import NodeId
 from dht.local_faults import FaultSite, LocalFaults, refused, write_atomically
 from dht.messages import MAX_CHAIN
 from dht.strategy.document import (
@@ -121,6 +122,20 @@ class StrategyHistory:
         current = self.current(now)
         before = self.current(now._replace(wall=now.wall - current.laptop_grace_s))
         return min(current.puzzle_bits, before.puzzle_bits)
+
+    def tie_breakers(self) -> frozenset[NodeId]:
+        """Return the nodes that some accepted version names to break ties: what was written by their word alone stays
+        proven."""
+        named = (strategy.tie_breaker for _, strategy in self._chain)
+        return frozenset([NodeId(bytes.fromhex(each)) for each in named if each])
+
+    def ties_since(self, now: Now) -> int:
+        """Return the first version from which on all, up to the one in force, name the same node to break ties."""
+        in_force = self.current(now)
+        since = in_force.version
+        while since > 1 and self._chain[since - 2][1].tie_breaker == in_force.tie_breaker:
+            since -= 1
+        return since
 
     def former_bits(self, now: Now) -> tuple[int, ...]:
         """Return the other slot_bits by which slots were counted until a day ago at most, newest first; nearly always

@@ -109,6 +109,8 @@ def check_bounds(strategy: Strategy) -> None:
     is_told = strategy.former_days > 0 or not strategy.former_last
     _require(is_told, "former_last", f"is {strategy.former_last} for 0 days", "set former_days, too: 365 for a year")
     _check_range("index_copies", strategy.index_copies, 1, MAX_REPLICAS)
+    if strategy.tie_breaker:
+        _check_hex("tie_breaker", strategy.tie_breaker, KEY_BYTES)
     _check_count("blocked", strategy.blocked, MAX_BLOCKED)
     for node in strategy.blocked:
         _check_hex("blocked", node, KEY_BYTES)

@@ -6,7 +6,7 @@ a record proves that its author held the slot's lease, whichever peer brings it,
 is one of the parts, too, into which the slot is split later.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container, Iterable
 from typing import Annotated
 
 import msgspec
@@ -77,8 +77,8 @@ _decoder = msgspec.msgpack.Decoder(SignedGrant)
 
 
 def counted(owners: Iterable[NodeId], away: Container[NodeId]) -> tuple[NodeId, ...]:
-    """Return who counts of a slot's owners, in their order: whoever is not `away`, having said farewell. Votes,
-    signatures, copies and agreement are enough when they are enough of these."""
+    """Return who counts of a slot's owners, in their order: whoever is not `away`, having said farewell or being
+    outvoted. Votes, signatures, copies and agreement are enough when they are enough of these."""
     return tuple([owner for owner in owners if owner not in away]) if away else tuple(owners)
 
 
@@ -117,8 +117,18 @@ def is_signed(grant: Grant, key: bytes, signature: bytes) -> bool:
     return node_id_of(key) in grant.team and verify(DOMAIN, key, granted_bytes(grant), signature)
 
 
-def grant_flaw(signed: SignedGrant, network: bytes) -> str:
-    """Say why a grant proves nothing in a network (20 bytes), "" where a majority of its team gave it."""
+def outvoted(signed: SignedGrant, tie_breakers: Collection[NodeId]) -> frozenset[NodeId]:
+    """Return the member of a grant's team that does not count beside the signature of one that breaks ties; none where
+    more than two of the team counted. `tie_breakers`: as accepted strategies name them."""
+    counting = {*map(NodeId, signed.grant.team)} - signed.stopped
+    breaker = counting.intersection(tie_breakers) & signed.signers
+    is_tie = len(signed.grant.team) <= FEW_MEMBERS and len(counting) == 2 and len(breaker) == 1
+    return frozenset(counting - breaker) if is_tie else frozenset()
+
+
+def grant_flaw(signed: SignedGrant, network: bytes, tie_breakers: Collection[NodeId] = ()) -> str:
+    """Say why a grant proves nothing in a network (20 bytes), "" where a majority of its team gave it. `tie_breakers`:
+    see `outvoted`."""
     grant = signed.grant
     if grant.network != network:
         return "it is one of another network"
@@ -128,7 +138,8 @@ def grant_flaw(signed: SignedGrant, network: bytes) -> str:
         return "its team is not sorted, or its holder not of it"
     if flaw := _farewell_flaw(signed, network):
         return flaw
-    voters, keys = len(grant.team) - len(signed.farewells), {key for key, _ in signed.signatures}
+    uncounted = len(signed.farewells) + len(outvoted(signed, tie_breakers))
+    voters, keys = len(grant.team) - uncounted, {key for key, _ in signed.signatures}
     if len(keys) < max(owners_needed(voters), len(signed.signatures)):
         return f"{len(keys)} of {voters} signed it, {owners_needed(voters)} needed"
     return "" if all(is_signed(grant, *signature) for signature in signed.signatures) else "a signature does not verify"

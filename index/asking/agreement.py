@@ -115,7 +115,7 @@ def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:
 
 def _are_level(said: Said, by_slot: Sequence[tuple[NodeId, ...]], view: View) -> bool:
     """Whether enough owners surely agree in all slots of an answer: each mask would do for each kind of team."""
-    away, min_acks = view.away(), view.strategy.min_acks
+    away, min_acks = view.uncounted(), view.strategy.min_acks
     teams, masks = [by_slot[slot] for slot in said.slots], set(said.agreement.level)
     kinds = {(len(team), _places_of(team, away)) for team in teams} if away else {(n, 0) for n in set(map(len, teams))}
     return all(_is_enough(mask, owners, min_acks, places) for owners, places in kinds for mask in masks)
@@ -141,7 +141,7 @@ def _other_rules(said: Said, strategy: int, owners: Sequence[tuple[NodeId, ...]]
 
 
 def _count_owners(masks: Mapping[int, int], by_slot: Sequence[tuple[NodeId, ...]], view: View, doubts: Doubts) -> None:
-    min_acks, away = view.strategy.min_acks, view.away()
+    min_acks, away = view.strategy.min_acks, view.uncounted()
     for slot, mask in masks.items():
         owners = by_slot[slot]
         if _is_enough(mask, len(owners), min_acks, _places_of(owners, away)):

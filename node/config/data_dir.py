@@ -47,6 +47,7 @@ class DataDir:
         self.keys, self.dht, self.store = root / "keys", root / "dht", root / "store"
         self.index, self.seen = root / "index", root / "seen"
         self.evidence, self.host_wishes = root / "evidence", root / "hosts.json"
+        self.strategies = self.dht / "strategy"  # its accepted versions
 
     def create(self) -> None:
         """Make the directory (0700), its parts, format and token; leaves alone what is there."""

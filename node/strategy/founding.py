@@ -11,10 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from bootstrap import load_network, new_network, split_invitation, with_invitation
-from dht import Identity, Invitation, Strategy, parse_address, sign_voucher, write_secret
+from dht import (
+    Identity,
+    Invitation,
+    Network,
+    Strategy,
+    StrategyHistory,
+    encode_document,
+    parse_address,
+    sign_strategy,
+    sign_voucher,
+    write_secret,
+)
 from index import NEWEST_RULES
 from node.config.data_dir import DataDir
-from node.strategy.draft import DAY_S, NEXT_S, VALID_S
+from node.strategy.draft import DAY_S, NEXT_S, VALID_S, DraftRequest, draft
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")  # RFC 1918, RFC 4193
 LOOPBACK = ("127.0.0.0/8", "::1/128")
@@ -60,14 +71,28 @@ def founder_note(network: Path) -> Path:
 
 def adopt_founder(data: DataDir, node_id: str, network: Path) -> Path | None:
     """Make the node of a data directory the founder of the network whose new file this is. Copy the publisher key that
-    lies beside the file, so that the founder can invite others; return the copy, None where there is no key."""
+    lies beside the file, so that the founder can invite others; return the copy, None where there is no key. With the
+    key the strategy's next version is signed, too: it names the founder to break ties."""
     key = network.with_suffix(PUBLISHER_KEY)
     copy = data.keys / key.name if key.exists() else None
     if copy is not None:
-        Identity.load(key).save(copy)
+        publisher = Identity.load(key)
+        publisher.save(copy)
+        _name_tie_breaker(data, load_network(network), publisher, node_id)
     data.found(node_id)
     founder_note(network).unlink()
     return copy
+
+
+def _name_tie_breaker(data: DataDir, network: Network, publisher: Identity, node_id: str) -> None:
+    """Sign the strategy that names a node to break ties, and keep it for the node's start."""
+    data.strategies.mkdir(parents=True, exist_ok=True)
+    history = StrategyHistory(network, data.strategies)
+    if history.newest.tie_breaker:
+        return
+    wishes = DraftRequest(fields={"tie_breaker": node_id})
+    following = draft(history.newest, history.newest_digest, wishes, int(time.time()))
+    history.adopt(sign_strategy(encode_document(following), publisher))
 
 
 def make_network(

@@ -38,7 +38,7 @@ class WriteTeam:
     `serving`: other nodes that answer for the slot and must not fall behind.
     `needed`: copies that make a record safe; those of `serving` and `away` members do not count.
     `older`: nodes that did not come just now; as many of the needed copies as possible must lie there.
-    `away`: members that took leave for a while."""
+    `away`: members that do not count for a while."""
 
     slot: Slot
     live: tuple[NodeId, ...]
@@ -58,7 +58,7 @@ def write_team(view: View, slot: Slot) -> WriteTeam:
     """Return to whom a record of a slot goes now."""
     live = view.live_owners(slot)
     ready = [peer for peer in live if peer == view.node_id or view.is_ready(peer, slot)]
-    away = view.away()
+    away = view.uncounted()
     needed = max(1, min(view.strategy.min_acks, len(counted(view.owners(slot), away))))
     keepers = tuple(peer for peer in view.keepers(slot) if peer not in live)
     serving = tuple(peer for peer in view.ready(slot) if peer not in live and peer not in keepers)

@@ -235,7 +235,8 @@ class WriteRight:
     async def _sound(self, grants: Sequence[SignedGrant]) -> dict[tuple[bytes, int], list[SignedGrant]]:
         """Those whose signatures verify, by holder and epoch."""
         network = bytes.fromhex(self._overlay.view.strategy.network)
-        flaws = await self._proofs.run(partial(_flaws, grants, network), _SIGNATURE_BYTES * len(grants))
+        judge = partial(_flaws, grants, network, self._overlay.view.tie_breakers())
+        flaws = await self._proofs.run(judge, _SIGNATURE_BYTES * len(grants))
         found: dict[tuple[bytes, int], list[SignedGrant]] = {}
         for grant in (grant for grant, flaw in zip(grants, flaws, strict=True) if not flaw):
             found.setdefault((grant.grant.holder, grant.grant.epoch), []).append(grant)
@@ -346,5 +347,5 @@ def _verdict(words: Sequence[bool | None]) -> str:
     return LATER if None in words else UNKNOWN
 
 
-def _flaws(grants: Sequence[SignedGrant], network: bytes) -> list[str]:
-    return [grant_flaw(grant, network) for grant in grants]
+def _flaws(grants: Sequence[SignedGrant], network: bytes, tie_breakers: Set[NodeId]) -> list[str]:
+    return [grant_flaw(grant, network, tie_breakers) for grant in grants]

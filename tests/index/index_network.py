@@ -153,6 +153,8 @@ class FakeOverlay:
     def away(self) -> frozenset[NodeId]:
         return frozenset()
 
+    uncounted = away
+
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
         return self.ready(slot)
 

@@ -200,6 +200,8 @@ class FakeOverlay:
     def away(self) -> frozenset[NodeId]:
         return frozenset()
 
+    uncounted = tie_breakers = away
+
     def stopped(self, signed: SignedGrant) -> frozenset[NodeId]:
         return signed.stopped
 

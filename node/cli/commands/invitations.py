@@ -112,7 +112,7 @@ def _given(given: str, network: str) -> Invitation:
 
 
 def _newest(data: DataDir) -> Strategy:
-    folder = data.dht / "strategy"
+    folder = data.strategies
     return StrategyHistory(load_network(data.network), folder if folder.is_dir() else None).newest
 
 

@@ -50,7 +50,8 @@ def init(arguments: Namespace) -> int:
     data.create()
     identity = ensure_identity(data)
     if network is None:
-        network, keys = make_network(arguments.name, data.keys / arguments.name)
+        breaks_ties = {"tie_breaker": identity.node_id.hex()}
+        network, keys = make_network(arguments.name, data.keys / arguments.name, fields=breaks_ties)
         print(f"made a private network; its publisher keys: {', '.join(str(key) for key in keys)}", file=sys.stderr)
         print("keep the offline one on another medium; the network's strategy is signed with either", file=sys.stderr)
         data.found(identity.node_id.hex())

@@ -21,6 +21,7 @@ from dht.wire.grant import (
     encode_grant,
     grant_flaw,
     granted_bytes,
+    outvoted,
     signers_needed,
 )
 
@@ -93,6 +94,16 @@ PAIR = replace(GRANT, team=tuple(sorted(v.node_id for v in VOTERS[:2])))
 
 def parted(grant: Grant, farewells: tuple[Farewell, ...], *voters: Identity) -> SignedGrant:
     return replace(signed(grant, *voters), farewells=farewells)
+
+
+def test_of_two_that_count_the_one_that_breaks_ties_signs_alone() -> None:
+    breaker, alone = {VOTERS[0].node_id}, signed(PAIR, VOTERS[0])
+    assert grant_flaw(alone, NETWORK, breaker) == "" and outvoted(alone, breaker) == {ABSENT.node_id}
+    after_farewell = parted(GRANT, (SAID,), VOTERS[0])
+    assert grant_flaw(after_farewell, NETWORK, breaker) == ""
+    for flawed in (signed(PAIR, ABSENT), signed(GRANT, VOTERS[0])):
+        assert grant_flaw(flawed, NETWORK, breaker), "another's signature, and one of three that count"
+    assert grant_flaw(alone, NETWORK), "where nobody breaks ties"
 
 
 def test_who_said_farewell_is_not_needed_and_is_named_all_the_same() -> None:

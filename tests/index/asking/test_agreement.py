@@ -26,6 +26,8 @@ class Town:
     def away(self) -> frozenset[NodeId]:
         return self.stopped
 
+    uncounted = away
+
     def owners_by_slot(self) -> list[tuple[NodeId, ...]]:
         return [(A, B, C)] * (SLOT + 1)
 

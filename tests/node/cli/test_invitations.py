@@ -9,6 +9,7 @@ import pytest
 from bootstrap.networks import load_network, split_invitation
 from dht import Identity, Strategy, decode_signed, encode_document, encode_signed, parse_document, sign_strategy
 from dht.strategy.document import Admitter, Revocation
+from dht.strategy.history import StrategyHistory
 from dht.wire.invitation import open_voucher, parse_invitation, voucher_id, voucher_point
 from node.cli.main import main
 from node.config.data_dir import DataDir
@@ -159,6 +160,8 @@ def test_the_founder_invites_with_the_key_that_was_made_beside_the_network_file(
     copy = home.keys / "campus.publisher.key"
     assert str(copy) in capsys.readouterr().err and stat.S_IMODE(copy.stat().st_mode) == 0o600
     assert [path.name for path in home.keys.iterdir()] == [copy.name], "the offline key stays out of the node"
+    newest = StrategyHistory(load_network(home.network), home.strategies).newest
+    assert (newest.version, newest.tie_breaker) == (2, Identity.load(home.identity).node_id.hex())
     assert invite(home, "--out", str(out)) == 0
     assert given(out) == (1, 7 * DAY_S, Identity.load(tmp_path / "campus.publisher.key").public_key)
     guest = DataDir(tmp_path / "guest")

@@ -25,6 +25,8 @@ class Seen:
     def away(self) -> frozenset[NodeId]:
         return self.stopped
 
+    uncounted = away
+
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
         return (A, B, C)
 

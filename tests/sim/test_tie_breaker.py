@@ -1,0 +1,135 @@
+"""Of two nodes the one that breaks ties goes on alone when the other falls silent, and the other never does."""
+
+import pytest
+
+from node.extras.simulation.census import holders_of, repeated
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan
+from tests.parameters import proved
+from tests.sim.judged import assert_complete, assert_one_answer, crawled
+from tests.sim.simulated import simulated
+
+PLAN = WorldPlan(hosts=12, pages=20)
+GOES_ON_S = 60.0  # 30 s until a member counts as silent, and as long until its last vote has run out
+NOTICED_S = 35.0  # until the last lease of a node that hears nobody has run out
+SILENT_S = 120.0  # longer than any vote binds
+
+
+async def amid_a_crawl(world: World) -> tuple[SimNode, SimNode]:
+    """Return the node that breaks ties and the other one, while both fetch."""
+    breaker, other = await world.add(2)
+    await world.pass_time(10.0)
+    world.publish(tie_breaker=breaker.identity.node_id.hex())
+    await world.pass_time(20.0)
+    await world.crawl()
+    await world.until(lambda: all(fetched_by(world, node) >= 15 for node in (breaker, other)), 120.0)
+    return breaker, other
+
+
+def fetched_by(world: World, node: SimNode, since: float = 0.0) -> int:
+    return sum(visited.node == node.name and visited.began_at >= since for visited in world.log)
+
+
+def holds_all(world: World, node: SimNode) -> bool:
+    return set(holders_of([node])) == set(range(1 << world.plan.slot_bits))
+
+
+def first_fetches(world: World) -> list[float]:
+    """When each page that was fetched twice was fetched first."""
+    return [min(visited.began_at for visited in visits) for visits in repeated(world.log).values()]
+
+
+async def silence(world: World, how: str, node: SimNode, other: SimNode) -> None:
+    if how == "kill":
+        await world.kill(node)
+    else:
+        world.cut([node], [other])
+
+
+async def bring_back(world: World, how: str, node: SimNode) -> None:
+    if how == "kill":
+        await world.restart(node)
+    else:
+        world.heal()
+
+
+@pytest.mark.parametrize("how", ["kill", "cut"])
+@simulated(PLAN)
+async def test_it_goes_on_within_a_minute_and_what_it_wrote_is_proven_to_the_other(world: World, how: str) -> None:
+    breaker, other = await amid_a_crawl(world)
+    cut_at = world.loop.time()
+    await silence(world, how, other, breaker)
+    await world.until(lambda: holds_all(world, breaker), GOES_ON_S)
+    began = world.loop.time()
+    await world.until(lambda: fetched_by(world, breaker, began) >= 20, 60.0)
+    assert not fetched_by(world, other, began)
+    await bring_back(world, how, other)
+    await world.until(lambda: bool(other.overlay.view.leases()), 180.0)
+    await crawled(world)
+    assert_complete(world)
+    assert all(cut_at - 5.0 < first < cut_at + NOTICED_S for first in first_fetches(world)), (
+        "what it could not hand over"
+    )
+    await assert_one_answer(world, world.web.words[:2], 2)
+
+
+@pytest.mark.parametrize("how", ["kill", *proved("cut")])
+@simulated(PLAN)
+async def test_the_other_waits_for_it_and_says_so(world: World, how: str) -> None:
+    breaker, other = await amid_a_crawl(world)
+    cut_at = world.loop.time()
+    await silence(world, how, breaker, other)
+    await world.pass_time(SILENT_S)
+    began = world.loop.time()
+    await world.pass_time(SILENT_S)
+    assert not fetched_by(world, other, began)
+    assert f"waits for {breaker.identity.node_id.hex()[:12]}" in other.node_core.crawl_reason()
+    await bring_back(world, how, breaker)
+    await crawled(world)
+    assert_complete(world)
+    assert all(cut_at - 5.0 < first < cut_at + NOTICED_S for first in first_fetches(world)), (
+        "what it could not hand over"
+    )
+
+
+@simulated(PLAN)
+async def test_it_may_stop_and_the_other_goes_on_by_its_farewell_and_it_has_no_say_until_they_met(world: World) -> None:
+    breaker, other = await amid_a_crawl(world)
+    await world.stop(breaker)
+    await world.until(lambda: holds_all(world, other), GOES_ON_S)
+    await world.kill(other)
+    await world.restart(breaker)
+    await world.pass_time(SILENT_S)
+    assert not breaker.overlay.view.leases(), "the other wrote what it has not"
+    await world.restart(other)
+    await crawled(world)
+    assert_complete(world)
+
+
+@simulated(PLAN)
+async def test_a_node_that_was_named_behind_the_others_back_does_not_go_on_without_it(world: World) -> None:
+    breaker, other = await amid_a_crawl(world)
+    world.cut([breaker], [other])
+    world.publish(tie_breaker=other.identity.node_id.hex())
+    await world.until(lambda: holds_all(world, breaker), GOES_ON_S)
+    began = world.loop.time()
+    await world.pass_time(SILENT_S)
+    assert fetched_by(world, breaker, began) and not fetched_by(world, other, began)
+
+
+@simulated(PLAN)
+async def test_of_three_the_last_two_are_a_tie_once_one_said_farewell(world: World) -> None:
+    breaker, second, third = await world.add(3)
+    world.publish(tie_breaker=breaker.identity.node_id.hex())
+    await world.pass_time(30.0)
+    await world.crawl()
+    await world.until(lambda: len(world.log) >= 40, 120.0)
+    await world.stop(third)
+    await world.until(lambda: len(holders_of([breaker, second])) == 1 << world.plan.slot_bits, GOES_ON_S)
+    await world.kill(second)
+    await world.until(lambda: holds_all(world, breaker), GOES_ON_S)
+    await world.restart(second)
+    await world.restart(third)
+    await crawled(world)
+    assert_complete(world)
+    await assert_one_answer(world, world.web.words[:2], 3)
