@@ -5,7 +5,7 @@ Pure: values only. The site's fault (`RemoteError`), the asker's (`InputError`) 
 
 from dataclasses import dataclass
 
-from dht import InputError, LocalError, RemoteError
+from dht import InputError, MachineRefuses, RemoteError
 
 
 @dataclass(eq=False)
@@ -95,14 +95,11 @@ class FamilyMissing(RemoteError):
         return f"{self.host} is reached by IPv{self.family} alone, which no node that is there now has"
 
 
-@dataclass(eq=False)
-class ParserUnavailable(LocalError):
-    """A parser process cannot be started on this machine."""
+class ParserUnavailable(MachineRefuses):
+    """A parser process cannot be started on this machine now."""
 
-    reason: str
-
-    def __str__(self) -> str:
-        return f"the parser process does not start: {self.reason}; crawl.parser_processes = 0 parses without processes"
+    def __init__(self, reason: str) -> None:
+        super().__init__("parser process", f"does not start: {reason}", "crawl.parser_processes = 0 parses without one")
 
 
 class PageUnreadable(UrlFailed):

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         LocalError,
         MachineRefuses,
         PeerTimeout,
+        PortMissing,
         RemoteError,
         leaves_of,
     )
@@ -133,6 +134,7 @@ if TYPE_CHECKING:
         sign_strategy,
     )
     from dht.supervisor import STRICT, Supervisor, when_told_to_stop
+    from dht.transport.bounded_log import BoundedLog
     from dht.transport.doorway import WEB, Visitor
     from dht.transport.listener import Listener, library_log
     from dht.transport.request_auth import check_window
@@ -170,7 +172,7 @@ else:
             "dht.config": "DhtConfig",
             "dht.errors": (
                 "MALFORMED BadIdentity BadInvitation BadMessage BadStrategy BrokenFile DseError InputError "
-                "LocalError MachineRefuses PeerTimeout RemoteError leaves_of"
+                "LocalError MachineRefuses PeerTimeout PortMissing RemoteError leaves_of"
             ),
             "dht.front_door": "lazily",
             "dht.identity.crawler_key": "CrawlerKey crawler_key_of json_web_key signature_fields thumbprint",
@@ -218,6 +220,7 @@ else:
                 "MAX_LISTED add_signature check_bounds check_publishers parse_address sign_strategy"
             ),
             "dht.supervisor": "STRICT Supervisor when_told_to_stop",
+            "dht.transport.bounded_log": "BoundedLog",
             "dht.transport.doorway": "WEB Visitor",
             "dht.transport.listener": "Listener library_log",
             "dht.transport.request_auth": "check_window",
@@ -239,25 +242,25 @@ __all__ = [
     "EVIDENCE_KEPT", "EVIDENCE_KEPT_S", "FEW_MEMBERS", "FRESH_S", "LATE_S", "LOOK_AGAIN_S", "MALFORMED",
     "MAX_EVIDENCE_BYTES", "MAX_LISTED", "MAX_SLOT_BITS", "MAX_SPREAD", "MOST_GRACE_S", "NO_VOTES_S", "SITE_BYTES",
     "STRICT", "SURE_S", "UNLIKE_BITS", "WEB", "Address", "AddressPolicy", "Admitter", "AdoptedStrategy",
-    "BadIdentity", "BadInvitation", "BadMessage", "BadStrategy", "BalanceReport", "BrokenFile", "Clock", "Condition",
-    "Contact", "CrawlRules", "CrawlerKey", "Datagram", "DhtConfig", "DialBack", "DocumentId", "Done", "DseError",
-    "Endpoint", "EngineDriver", "Event", "Evidence", "Family", "FaultSite", "Gone", "HearTime", "Identity",
-    "InputError", "Invitation", "Key", "Listener", "Load", "LocalError", "LocalFault", "LocalFaults", "Look",
-    "MachineRefuses", "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent", "Overlay",
+    "BadIdentity", "BadInvitation", "BadMessage", "BadStrategy", "BalanceReport", "BoundedLog", "BrokenFile",
+    "Clock", "Condition", "Contact", "CrawlRules", "CrawlerKey", "Datagram", "DhtConfig", "DialBack", "DocumentId",
+    "Done", "DseError", "Endpoint", "EngineDriver", "Event", "Evidence", "Family", "FaultSite", "Gone", "HearTime",
+    "Identity", "InputError", "Invitation", "Key", "Listener", "Load", "LocalError", "LocalFault", "LocalFaults",
+    "Look", "MachineRefuses", "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent", "Overlay",
     "OverlayFiles", "OverlayService", "OverlaySettings", "Pattern", "PeerAudit", "PeerTimeout", "Placement",
-    "ProtocolEngine", "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError", "Revocation",
-    "Route", "Rule", "RuleDecision", "ShardPolicy", "SignedGrant", "SignedStrategy", "SiteShards", "Slot", "SlotMove",
-    "Strategy", "StrategyAhead", "StrategyHistory", "StrategyRules", "Supervisor", "Topic", "VerifiedHeartbeat",
-    "View", "Visitor", "WorkingFamilies", "absolute_name", "add_signature", "check_bounds", "check_network",
-    "check_publishers", "check_window", "codes_of", "counted", "crawler_key_of", "decode_grant", "decode_piece",
-    "decode_pieces", "decode_signed", "difference", "distance", "document_id", "documents_of", "encode_document",
-    "encode_grant", "encode_piece", "encode_pieces", "encode_signed", "evidence_points", "grant_flaw",
-    "has_met_peers", "host_matches", "json_web_key", "language_code", "lazily", "leaves_of", "library_log",
-    "load_leaf", "network_id", "node_id_of", "now_of", "open_heartbeat", "open_overlay", "open_voucher",
-    "others_may_read", "owners_needed", "parse_address", "parse_document", "parse_invitation", "placement_diff",
-    "placement_key", "refusal_of", "refused", "resize_inside", "revoked_id", "shards", "sign_strategy",
-    "sign_voucher", "signature_fields", "signers_needed", "site_of", "slot_of", "slot_range", "slot_start",
-    "small_packet_socket", "solve_all", "split_url", "spread_depth", "stop_lists", "stray_range", "system_clock",
-    "thumbprint", "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically",
-    "write_secret",
+    "PortMissing", "ProtocolEngine", "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError",
+    "Revocation", "Route", "Rule", "RuleDecision", "ShardPolicy", "SignedGrant", "SignedStrategy", "SiteShards",
+    "Slot", "SlotMove", "Strategy", "StrategyAhead", "StrategyHistory", "StrategyRules", "Supervisor", "Topic",
+    "VerifiedHeartbeat", "View", "Visitor", "WorkingFamilies", "absolute_name", "add_signature", "check_bounds",
+    "check_network", "check_publishers", "check_window", "codes_of", "counted", "crawler_key_of", "decode_grant",
+    "decode_piece", "decode_pieces", "decode_signed", "difference", "distance", "document_id", "documents_of",
+    "encode_document", "encode_grant", "encode_piece", "encode_pieces", "encode_signed", "evidence_points",
+    "grant_flaw", "has_met_peers", "host_matches", "json_web_key", "language_code", "lazily", "leaves_of",
+    "library_log", "load_leaf", "network_id", "node_id_of", "now_of", "open_heartbeat", "open_overlay",
+    "open_voucher", "others_may_read", "owners_needed", "parse_address", "parse_document", "parse_invitation",
+    "placement_diff", "placement_key", "refusal_of", "refused", "resize_inside", "revoked_id", "shards",
+    "sign_strategy", "sign_voucher", "signature_fields", "signers_needed", "site_of", "slot_of", "slot_range",
+    "slot_start", "small_packet_socket", "solve_all", "split_url", "spread_depth", "stop_lists", "stray_range",
+    "system_clock", "thumbprint", "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of",
+    "write_atomically", "write_secret",
 ]  # fmt: skip

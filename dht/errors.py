@@ -42,6 +42,10 @@ class BrokenFile(LocalError):
         return f"{self.path}: {self.reason}; {self.remedy}"
 
 
+class PortMissing(LocalError):
+    """A port of this node that another program has. Once the node has had it, it tries again."""
+
+
 class MachineRefuses(BrokenFile):
     """This machine refuses a file for now: full, read-only, failing, out of handles. The node goes on with what it can,
     and tries again."""

@@ -1,9 +1,8 @@
 """The supervisor runs a node's upkeep tasks and restarts each one that an error ended.
 
-No upkeep task ends the process. These errors do, each with the exit code that docs/client-author.md names:
-- a LocalError other than MachineRefuses: a damaged store, a taken port, another machine with this node's identity;
-- any error of a task that no peer is answered without, which `ESSENTIAL` names.
-Cancellation always passes.
+No task ends the process by a mistake of ours. One kind of error does, with the exit code that docs/client-author.md
+names: a LocalError other than MachineRefuses. That is a damaged store, a port that is taken when the node starts, or
+another machine with this node's identity. Cancellation always passes.
 
 Lets a process hear once that it should stop, by SIGINT or SIGTERM.
 """
@@ -13,12 +12,11 @@ import logging
 import signal
 from collections.abc import Awaitable, Callable
 
-from dht.errors import LocalError, MachineRefuses, leaves_of
+from dht.errors import LocalError, MachineRefuses, PortMissing, leaves_of
 from dht.local_faults import FaultSite, LocalFaults, refusal_of
 
 log = logging.getLogger(__name__)
 
-ESSENTIAL = frozenset({"overlay-messages", "overlay-driver"})  # the peers' ports: TCP, and UDP with the engine
 FIRST_REST_S, MOST_REST_S = 1.0, 60.0  # before a failed task runs again; the rest doubles from failure to failure
 WELL_S = 60.0  # a task that has run so long without an error is well again
 LOGGED_S = 600.0  # at most one traceback of a task within this time
@@ -35,6 +33,7 @@ class Supervisor:
         self._faults = faults
         self._failing = set[str]()
         self._logged_at: dict[str, float] = {}
+        self._ends: dict[str, asyncio.TimerHandle] = {}  # of what is borne
 
     def start(
         self,
@@ -46,6 +45,24 @@ class Supervisor:
         """Start a task of a group that runs `run` until it returns. `note_refusal`: is told what the machine refused,
         and shows it; by default the supervisor does."""
         return tasks.create_task(self._keep(name, run, note_refusal), name=name)
+
+    def start_once(self, tasks: asyncio.TaskGroup, name: str, run: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+        """Start a task for one peer or one connection. An error costs that one alone; `name` is that of all of its
+        kind."""
+        return tasks.create_task(self._contain(name, run), name=name)
+
+    async def _contain(self, name: str, run: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await run()
+        except Exception as error:
+            self.bear(name, error)
+
+    def bear(self, name: str, error: Exception) -> None:
+        """Show for a minute that something failed which is not tried again. Raises an error that ends the process."""
+        self._judge(name, error, 0.0, None)
+        if (former := self._ends.get(name)) is not None:
+            former.cancel()
+        self._ends[name] = asyncio.get_running_loop().call_later(WELL_S, self._end, name)
 
     async def _keep(self, name: str, run: Callable[[], Awaitable[None]], note_refusal: NoteRefusal | None) -> None:
         loop, rest_s = asyncio.get_running_loop(), FIRST_REST_S / 2
@@ -67,8 +84,9 @@ class Supervisor:
         leaves = list(leaves_of(error))
         refusals = [leaf for leaf in leaves if isinstance(leaf, MachineRefuses)]
         is_refusal = len(refusals) == len(leaves)
-        ends = any(isinstance(leaf, LocalError) and not isinstance(leaf, MachineRefuses) for leaf in leaves)
-        if ends or name in ESSENTIAL or (self._faults is None and not is_refusal):
+        passes = (MachineRefuses, PortMissing) if name in self._logged_at else (MachineRefuses,)
+        ends = any(isinstance(leaf, LocalError) and not isinstance(leaf, passes) for leaf in leaves)
+        if ends or (self._faults is None and not is_refusal):
             raise error
         if is_refusal and note_refusal is not None:
             note_refusal(refusals[0])
@@ -80,7 +98,8 @@ class Supervisor:
         now = asyncio.get_running_loop().time()
         if now - self._logged_at.get(name, float("-inf")) >= LOGGED_S:
             self._logged_at[name] = now
-            log.error("task failed name=%s; it runs again in %.0f s", name, rest_s, exc_info=error)
+            then = f"; it runs again in {rest_s:.0f} s" if rest_s else ""
+            log.error("task failed name=%s%s", name, then, exc_info=error)
         self._failing.add(name)
         reason = f"{type(cause).__name__}: {cause}"
         shown = refusal_of(f"task {name}", cause) or MachineRefuses(f"task {name}", reason, REMEDY)

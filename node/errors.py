@@ -5,7 +5,7 @@ Pure: values only. Each says what, where and what to do, in one line.
 
 from dataclasses import dataclass
 
-from dht import BrokenFile, InputError, LocalError
+from dht import BrokenFile, InputError, LocalError, PortMissing
 
 
 @dataclass(eq=False)
@@ -104,7 +104,7 @@ class TwinRuns(LocalError):
 
 
 @dataclass(eq=False)
-class PortInUse(LocalError):
+class PortInUse(PortMissing):
     """Says that a listener could not have its address."""
 
     address: str

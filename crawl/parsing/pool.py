@@ -8,7 +8,6 @@ minutes: it takes a quarter of an idle node's memory.
 """
 
 import asyncio
-import errno
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
@@ -22,10 +21,11 @@ from crawl.config import CrawlConfig
 from crawl.content.page import LENGTH_BYTES, ParseResult, ParserReply, Parsers, ParseTask
 from crawl.errors import BodyUnfit, PageUnreadable, ParserUnavailable
 from crawl.parsing.pipe import ParserPipe, start_parser
+from dht import STRICT, Supervisor
 
 log = logging.getLogger(__name__)
 
-START_TRIES = 4  # in a row; what cannot start after seconds of pauses cannot start on this machine
+START_TRIES = 4  # in a row; then the owner reads of it, and it is tried ever more seldom
 START_AGAIN_S = 0.5  # the first pause; each is longer by as much
 IDLE_S = 300.0  # without a page; a start takes half a second of the processor, 0.2 % of that
 MAX_BATCH_BYTES = 8_388_608  # what is sent at once; two pages of the largest size
@@ -46,6 +46,7 @@ class ProcessParsers:
         self._config = config
         self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue(maxsize=2 * config.parser_batch)  # None: one is to come
         self._started = 0  # processes that run, or are about to
+        self._left = [deque[_Job]() for _ in range(config.parser_processes)]  # pages that an earlier run took
 
     async def parse(self, task: ParseTask) -> ParseResult:
         """Have one page parsed by a process; raises PageUnreadable."""
@@ -59,16 +60,15 @@ class ProcessParsers:
             self._jobs.put_nowait(None)
 
     async def run(self) -> None:
-        """Keep the processes until cancelled; raises ParserUnavailable where one cannot be started."""
+        """Keep the processes until cancelled; raises ParserUnavailable where one cannot be started. Pages stay."""
         async with asyncio.TaskGroup() as tasks:
             for number in range(self._config.parser_processes):
-                tasks.create_task(self._serve(), name=f"parser-{number}")
+                tasks.create_task(self._serve(self._left[number]), name=f"parser-{number}")
 
-    async def _serve(self) -> None:
+    async def _serve(self, left: deque[_Job]) -> None:
         """Use one process after the other, each until it is killed or has long had nothing to do.
 
         One that does not start is tried again: where memory is short the system kills the youngest process."""
-        left: deque[_Job] = deque()
         starts = 0
         while True:
             if not left:
@@ -83,7 +83,7 @@ class ProcessParsers:
                         pass
             except ParserUnavailable as error:
                 starts += 1
-                if starts >= START_TRIES and not _is_short(error):
+                if starts >= START_TRIES:
                     raise
                 log.warning("parser did not start, trying again: %s", error.reason)
                 await asyncio.sleep(START_AGAIN_S * min(starts, START_TRIES))
@@ -199,8 +199,9 @@ class _ProcessQueue:
 
 
 @asynccontextmanager
-async def open_parsers(config: CrawlConfig) -> AsyncIterator[Parsers]:
-    """Open parsers as configured, until the end of the block; raises ParserUnavailable where a process cannot start."""
+async def open_parsers(config: CrawlConfig, supervisor: Supervisor = STRICT) -> AsyncIterator[Parsers]:
+    """Open parsers as configured, until the end of the block. `supervisor`: restarts what fails, and shows that no
+    process can be started."""
     if config.parser_processes == 0:
         from crawl.parsing.inline import InlineParsers  # where others parse, their libraries are not loaded
 
@@ -212,14 +213,8 @@ async def open_parsers(config: CrawlConfig) -> AsyncIterator[Parsers]:
         return
     parsers = ProcessParsers(config)
     async with asyncio.TaskGroup() as tasks:
-        running = tasks.create_task(parsers.run(), name="parsers")
+        running = supervisor.start(tasks, "parsers", parsers.run)
         try:
             yield parsers
         finally:
             running.cancel()
-
-
-def _is_short(error: ParserUnavailable) -> bool:
-    """Tell whether a process did not start for want of handles, memory or processes, which others may free again."""
-    cause = error.__cause__
-    return isinstance(cause, OSError) and cause.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)

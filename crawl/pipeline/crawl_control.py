@@ -11,6 +11,7 @@ from crawl.frontier.mirror_detector import MirrorDetector
 from dht import Clock
 
 LONG_PAUSE_S = 60.0  # after so long its slots are better crawled by others; a short pause moves nothing
+FAULT_PAUSE_S = 10.0  # the same where the disk takes nothing, which seldom passes by itself
 
 
 class CrawlControl:
@@ -22,11 +23,14 @@ class CrawlControl:
         self.pause_reason = ""  # why nothing is fetched just now, "" while the crawler may fetch
         self.lent = 0  # requests that others carry besides those of this node
         self._paused_at: float | None = None  # steady
+        self._long_s = LONG_PAUSE_S
         self._refetches: list[str] = []
         self._ended_aliases: list[str] = []
 
-    def pause(self, reason: str) -> None:
-        """Start no fetch from now on, for this reason; "" ends the pause. Open fetches continue."""
+    def pause(self, reason: str, *, is_fault: bool = False) -> None:
+        """Start no fetch from now on, for this reason; "" ends the pause. Open fetches continue. `is_fault`: whether
+        the disk is the reason."""
+        self._long_s = FAULT_PAUSE_S if is_fault else LONG_PAUSE_S
         if reason != self.pause_reason:
             began_at = self._clock().steady if self._paused_at is None else self._paused_at
             self._paused_at = began_at if reason else None
@@ -36,7 +40,7 @@ class CrawlControl:
     @property
     def is_long_paused(self) -> bool:
         """Tell whether the pause has lasted so long that others should crawl this node's slots meanwhile."""
-        return self._paused_at is not None and self._clock().steady - self._paused_at >= LONG_PAUSE_S
+        return self._paused_at is not None and self._clock().steady - self._paused_at >= self._long_s
 
     def lend(self, requests: int) -> None:
         """Let so many requests more be open at once, because clients carry them; replaces the number before."""

@@ -22,6 +22,7 @@ from crawl.frontier.site_queues import SiteQueues
 from crawl.frontier.url_seen import AsyncUrlSeenTest, UrlSeenTest
 from crawl.pipeline.crawl_control import CrawlControl
 from crawl.pipeline.crawl_status import SOON_S, CrawlCounters, CrawlSnapshot, CrawlStatus
+from crawl.pipeline.fetch_outcome import failed
 from crawl.pipeline.fetch_stage import DnsPrefetch, FetchStage
 from crawl.pipeline.handoff import Handoff
 from crawl.pipeline.ports import Sink, SiteAccess
@@ -36,7 +37,7 @@ from crawl.politeness.site_delays import SiteDelays
 from crawl.schedule.lastmod import Lastmods
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit
-from dht import Clock, Now, Slot, split_url
+from dht import STRICT, Clock, LocalError, Now, Slot, Supervisor, leaves_of, split_url
 
 log = logging.getLogger(__name__)
 
@@ -76,16 +77,18 @@ class Crawler:
         self._sitemap_reader = SitemapReader(config, sites, revisits, frontier, clock)
         self._process_stage = ProcessStage(config, access, parsers, sites, revisits, self._sitemap_reader, clock)
         self._handoff = Handoff(config, access, sink, frontier, self._seen, self._counters, clock, rng)
-        self._workers = WorkerPool(self._crawl)
+        self._workers, self._supervisor = WorkerPool(self._crawl), STRICT
         self._requesting = set[FetchTask]()  # those whose request is not over
         self._flight_limit = FlightLimit(config.max_open_fetches + config.max_pending_pages)
         self._wakes_at: float | None = None  # steady: when the loop looks for tasks though nothing wakes it
 
-    async def run(self) -> None:
-        """Crawl until cancelled: `_crawl` each task that there is room for, and sleep until there may be more."""
+    async def run(self, supervisor: Supervisor = STRICT) -> None:
+        """Crawl until cancelled: `_crawl` each task that there is room for, and sleep until there may be more.
+        `supervisor`: bears what one URL costs."""
+        self._supervisor = supervisor
         try:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._dns_prefetch.run(), name="crawl-prefetch")
+                supervisor.start(tasks, "crawl-prefetch", self._dns_prefetch.run)
                 while True:
                     self._control.changed.clear()
                     self._obey()
@@ -122,6 +125,11 @@ class Crawler:
                 self._counters.count_outcome(task.visit, outcome, now_s, is_declined=result.is_declined)
         except SlotLost as error:
             log.debug("crawl left to another holder url=%s: %s", task.visit.url, error)
+        except Exception as error:  # one URL must not stop all others
+            if any(isinstance(leaf, LocalError) for leaf in leaves_of(error)):
+                raise
+            self._supervisor.bear("crawl-url", error)
+            outcome = failed(task.visit, "this node failed at it", self._clock().wall, self._config)
         finally:
             self._settle(task, outcome)
 

@@ -327,7 +327,7 @@ class DnsPrefetch:
             while True:
                 await free.acquire()  # first: a look-up may take long, and another site be more urgent by then
                 if (site := self._sites.next_unlocated()) is not None:
-                    tasks.create_task(self._place(site, free))
+                    tasks.create_task(self._place(site, free), name="crawl-locate")
                 else:
                     free.release()
                     await asyncio.sleep(POLL_EVERY_S)

@@ -27,7 +27,7 @@ class WorkerPool(Generic[Item]):
         if self._idle:
             self._idle.pop().set_result(item)
         else:
-            tasks.create_task(self._run(item))
+            tasks.create_task(self._run(item), name="crawl-url")
 
     def clear(self) -> None:
         """Forget the idle workers, whose group has ended."""

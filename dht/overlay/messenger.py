@@ -28,6 +28,7 @@ from dht.protocol.events import DialWanted
 from dht.protocol.network_rules import BLOCKED
 from dht.rate_limit import RateLimiter
 from dht.reachability.broken_ways import BrokenWays
+from dht.supervisor import STRICT, Supervisor
 from dht.transport.dispatcher import Dispatcher
 from dht.transport.transport import CONNECT_S, NoConnection, PeerGone, PeerRefused, Route, Transport
 from dht.wire.contact import Address, Contact
@@ -130,13 +131,13 @@ class Messenger:
             f"({families.reason(family)}), and no live peer with both families is there to relay",
         )
 
-    async def run(self) -> None:
-        """Receive messages and relay, until cancelled."""
+    async def run(self, supervisor: Supervisor = STRICT) -> None:
+        """Receive messages and relay, until cancelled. `supervisor`: restarts what fails."""
+        means = self._find_relayed, self._reach, self._is_member, supervisor
         async with asyncio.TaskGroup() as tasks:
-            channel = self._transport.run(self.answer, self._find_relayed, self._reach, self._is_member)
-            tasks.create_task(channel, name="channel")
+            supervisor.start(tasks, "channel", partial(self._transport.run, self.answer, *means))
             if self._packets is not None:
-                tasks.create_task(self._packets.run(self.answer), name="packet-messages")
+                supervisor.start(tasks, "packet-messages", partial(self._packets.run, self.answer, supervisor))
 
     async def answer(self, asker: NodeId, name: str, body: bytes, host: str) -> bytes:
         """Return the encoded answer to one message of a peer, or of this node; raises RemoteError or InputError."""

@@ -7,6 +7,7 @@ unanswered do not hold a message up: after two of them the channel is asked as w
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from dht.clock import Clock
 from dht.errors import InputError, PeerTimeout, RemoteError
@@ -14,6 +15,7 @@ from dht.keys import NodeId
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.message_answers import KEPT_S, OpenMessage
 from dht.protocol.message_questions import Told
+from dht.supervisor import STRICT, Supervisor
 from dht.transport.transport import MAX_REASON_BYTES, Answerer, PeerRefused, printable
 from dht.wire.contact import Contact
 from dht.wire.packets import AskedMessage, ToldMessage, Verdict
@@ -36,12 +38,12 @@ class PacketMessages:
         self._core, self._clock, self._kick, self._note_late = core, clock, kick, note_late
         self.names: set[str] = set()  # of the messages that this node answers in packets
 
-    async def run(self, answerer: Answerer) -> None:
-        """Answer others until cancelled; raises the LocalError of a handler."""
+    async def run(self, answerer: Answerer, supervisor: Supervisor = STRICT) -> None:
+        """Answer others until cancelled; raises the LocalError of a handler. `supervisor`: bears what one costs."""
         async with asyncio.TaskGroup() as tasks:
 
             def serve(asked: OpenMessage) -> None:
-                tasks.create_task(self._serve(asked, answerer), name="packet-message")
+                supervisor.start_once(tasks, "packet-message", partial(self._serve, asked, answerer))
 
             self._core.answers.serve = serve
             try:

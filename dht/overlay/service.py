@@ -217,8 +217,8 @@ class OverlayService:
             self._leases.begin(listens=self._joins)
         try:
             async with asyncio.TaskGroup() as means:
-                supervisor.start(means, "overlay-messages", self._messenger.run)
-                supervisor.start(means, "overlay-driver", self._driver.run)
+                supervisor.start(means, "overlay-messages", partial(self._messenger.run, supervisor))
+                supervisor.start(means, "overlay-driver", partial(self._driver.run, supervisor))
                 try:
                     await self._work(work or NoWork(), supervisor)
                 finally:

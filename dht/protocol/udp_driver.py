@@ -2,7 +2,7 @@
 
 `EngineDriver` serves any network, the simulator's too; `UdpDriver` gives it sockets.
 Two sockets, since a socket bound to :: cannot send to IPv4 addresses and reports them as ::ffff:. Callbacks, not tasks:
-whatever the engine raises is a fault of ours and ends `run`.
+whatever the engine raises is a fault of ours. One packet's is shown and costs that packet, any other ends `run`.
 """
 
 import asyncio
@@ -10,15 +10,15 @@ import errno
 import logging
 import socket
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
 from dht.clock import Clock
-from dht.errors import LocalError
+from dht.errors import LocalError, PortMissing
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import Event
 from dht.protocol.requester import Datagram
+from dht.supervisor import STRICT, Supervisor
 from dht.wire.contact import Address
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ Send = Callable[[bytes, Address], None]
 
 
 @dataclass(eq=False)
-class PortUnavailable(LocalError):
+class PortUnavailable(PortMissing):
     """A UDP port cannot be bound."""
 
     address: Address
@@ -51,9 +51,11 @@ class EngineDriver:
         self._timer: asyncio.TimerHandle | None = None
         self._armed = float("inf")
         self._failed: asyncio.Future[None] | None = None
+        self._supervisor = STRICT
 
-    async def run(self) -> None:
-        """Drive until cancelled."""
+    async def run(self, supervisor: Supervisor = STRICT) -> None:
+        """Drive until cancelled. `supervisor`: bears what one packet costs."""
+        self._supervisor = supervisor
         self._failed = asyncio.get_running_loop().create_future()
         try:
             self.kick()
@@ -64,13 +66,13 @@ class EngineDriver:
 
     def receive(self, data: bytes, source: Address) -> None:
         """Hand a datagram to the engine; it is lost while `run` does not run."""
-        self._step(lambda: self._engine.receive(self._clock(), data, source))
+        self._step(lambda: self._engine.receive(self._clock(), data, source), is_foreign=True)
 
     def kick(self) -> None:
         """Let the engine act now on what it was told."""
         self._step(lambda: self._engine.poll(self._clock()))
 
-    def _step(self, call: Callable[[], Sequence[Datagram]]) -> None:
+    def _step(self, call: Callable[[], Sequence[Datagram]], *, is_foreign: bool = False) -> None:
         failed = self._failed
         if failed is None or failed.done():
             return
@@ -81,7 +83,15 @@ class EngineDriver:
                 self._on_event(event)
             self._arm()
         except Exception as error:  # raised again by `run`, where the node's task group sees it
-            failed.set_exception(error)
+            self._judge(failed, error, is_foreign)
+
+    def _judge(self, failed: asyncio.Future[None], error: Exception, is_foreign: bool) -> None:
+        try:
+            if not is_foreign:
+                raise error
+            self._supervisor.bear("overlay-packet", error)
+        except Exception as ending:
+            failed.set_exception(ending)
 
     def _arm(self) -> None:
         due = self._engine.next_due
@@ -121,25 +131,32 @@ def bind_udp(address: Address) -> socket.socket:
 
 
 class UdpDriver:
-    """Carries an engine's datagrams over one or two bound UDP sockets, which are closed when `run` ends."""
+    """Carries an engine's datagrams over one or two bound UDP sockets. After a mistake of ours they stay open for the
+    next run; they are closed when the last one ends."""
 
     def __init__(
         self, engine: ProtocolEngine, clock: Clock, sockets: Sequence[socket.socket], on_event: Callable[[Event], None]
     ) -> None:
-        self._sockets = sockets
+        self._sockets = list(sockets)  # those that are not read yet
         self._receivers: dict[int, _Receiver] = {}
         self._driver = EngineDriver(engine, clock, self._send, on_event)
         self.kick = self._driver.kick
 
-    async def run(self) -> None:
-        """Send and receive until cancelled."""
+    async def run(self, supervisor: Supervisor = STRICT) -> None:
+        """Send and receive until cancelled. `supervisor`: bears what one packet costs."""
         loop = asyncio.get_running_loop()
-        with ExitStack() as stack:
-            for sock in self._sockets:
-                transport, receiver = await loop.create_datagram_endpoint(partial(_Receiver, self._driver), sock=sock)
-                stack.callback(transport.abort)
+        try:
+            while self._sockets:
+                sock = self._sockets[0]
+                _, receiver = await loop.create_datagram_endpoint(partial(_Receiver, self._driver), sock=sock)
                 self._receivers[6 if sock.family == socket.AF_INET6 else 4] = receiver
-            await self._driver.run()
+                self._sockets.pop(0)
+            await self._driver.run(supervisor)
+        except (asyncio.CancelledError, LocalError):
+            for receiver in self._receivers.values():
+                if receiver.transport is not None:
+                    receiver.transport.abort()
+            raise
 
     def _send(self, data: bytes, address: Address) -> None:
         receiver = self._receivers.get(address.family)

@@ -14,9 +14,11 @@ import msgspec
 from dht.errors import MALFORMED, BadMessage, InputError, LocalError, MachineRefuses, RemoteError
 from dht.keys import NodeId
 from dht.messages import Message
+from dht.transport.bounded_log import BoundedLog
 from dht.transport.transport import MAX_BODY_BYTES
 
 log = logging.getLogger(__name__)
+log.addFilter(BoundedLog())
 
 HandlerFrom = Callable[[NodeId, Any, str], Awaitable[Message]]  # a Handler that is told the address, too
 

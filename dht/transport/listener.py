@@ -17,6 +17,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from dht.clock import Clock
 from dht.local_faults import FaultSite, LocalFaults, refused
+from dht.transport.bounded_log import BoundedLog
 from dht.transport.doorway import PROVE_S, Bounds, Doorway, Visitor
 
 log = logging.getLogger(__name__)
@@ -78,9 +79,10 @@ class Listener:
 
 def library_log(name: str) -> logging.Logger:
     """Return the logger of a library that serves connections. Garbage from the other ends and broken connections are no
-    errors of this node. Their bytes are not logged, since they may be somebody's query."""
+    errors of this node. Their bytes are not logged, since they may be somebody's query. Real errors are logged a few
+    times a minute."""
     logger = logging.getLogger(name)
-    logger.filters = [_is_ours]
+    logger.filters = [_is_ours, BoundedLog()]
     return logger
 
 

@@ -11,7 +11,8 @@ import asyncio
 import logging
 import socket
 import ssl
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import partial
 from random import Random
 
 from aiohttp import ServerFingerprintMismatch
@@ -21,6 +22,7 @@ from dht.errors import BadMessage, DseError, PeerTimeout
 from dht.identity.node_key import Identity
 from dht.keys import KEY_BYTES, NodeId
 from dht.rate_limit import remember
+from dht.supervisor import STRICT, Supervisor
 from dht.transport.certificate import PeerKey
 from dht.transport.peer_link import ASKS, LinkFrame, PeerLink, frame_bytes, read_frame
 from dht.transport.request_auth import NONCE_BYTES, RequestAuthenticator, RequestTarget, sign_request
@@ -40,6 +42,7 @@ MAX_FAILURES = 1024  # remembered
 HELLO_BYTES = 1024
 FAILURES = (OSError, TimeoutError, DseError, ssl.SSLError, ServerFingerprintMismatch, asyncio.IncompleteReadError)
 
+_StartOnce = Callable[[str, Callable[[], Awaitable[None]]], object]
 Greet = Callable[[socket.socket, str], Coroutine[None, None, None]]
 """(connection, host at its other end) → serve it as one that was accepted."""
 
@@ -67,13 +70,13 @@ class PeerLinks:
         self._expected: dict[NodeId, asyncio.Future[socket.socket]] = {}
         self._relayed: dict[NodeId, list[asyncio.Future[socket.socket]]] = {}  # who was asked to dial, for others
         self._rests: dict[NodeId, tuple[float, float]] = {}  # steady time of the next try, and how long that is
-        self._running: tuple[asyncio.TaskGroup, Answerer, Reach, Greet] | None = None
+        self._running: tuple[_StartOnce, Answerer, Reach, Greet] | None = None
 
-    async def run(self, answerer: Answerer, reach: Reach, greet: Greet) -> None:
-        """Answer over links until cancelled."""
+    async def run(self, answerer: Answerer, reach: Reach, greet: Greet, supervisor: Supervisor = STRICT) -> None:
+        """Answer over links until cancelled. `supervisor`: bears what one link costs."""
         try:
             async with asyncio.TaskGroup() as tasks:
-                self._running = tasks, answerer, reach, greet
+                self._running = partial(supervisor.start_once, tasks), answerer, reach, greet
                 await asyncio.get_running_loop().create_future()
         finally:
             self._running = None
@@ -93,7 +96,7 @@ class PeerLinks:
         opening = self._opening.get(node_id)
         if opening is None:
             opening = self._opening[node_id] = asyncio.get_running_loop().create_future()
-            self._running[0].create_task(self._open(peer, opening), name=f"link-open-{node_id.hex()[:8]}")
+            self._running[0]("link-open", partial(self._open, peer, opening))
         if (found := await asyncio.shield(opening)) is None:
             raise NoConnection(node_id.hex(), OPEN_S)
         return found
@@ -105,7 +108,7 @@ class PeerLinks:
             return
         source = self._ports[endpoint.family]
         source = source._replace(port=0) if any_port else source
-        self._running[0].create_task(self._dial_back(source, endpoint), name=f"link-dial-{peer.hex()[:8]}")
+        self._running[0]("link-dial", partial(self._dial_back, source, endpoint))
 
     async def have_dial(self, peer: Contact) -> socket.socket:
         """Have a peer behind a NAT that this node introduces dial it, and return the connection, which is the caller's

@@ -12,6 +12,7 @@ from dht.identity.node_key import Identity
 from dht.keys import NodeId
 from dht.local_faults import LocalFaults
 from dht.membership.working_families import WorkingFamilies
+from dht.supervisor import STRICT, Supervisor
 from dht.transport.tls_client import TlsClient
 from dht.transport.tls_server import TlsServer
 from dht.transport.transport import Answerer, FindRelayed, HearTime, IsMember, NoConnection, Reach, Route
@@ -38,13 +39,21 @@ class TlsChannel:
         self._links, self._clock = self._server.links, clock
         self._client = TlsClient(identity, network, clock, rng, families, hear_time)
 
-    async def run(self, answerer: Answerer, find_relayed: FindRelayed, reach: Reach, is_member: IsMember) -> None:
+    async def run(
+        self,
+        answerer: Answerer,
+        find_relayed: FindRelayed,
+        reach: Reach,
+        is_member: IsMember,
+        supervisor: Supervisor = STRICT,
+    ) -> None:
         """Answer peers until cancelled, then close every connection. Raises LocalError where a port cannot be used.
 
         `answerer` answers each message. `find_relayed` finds the peer to which this node relays an asker's bytes.
-        `reach` has a peer behind a NAT dial a port of this node. `is_member` distinguishes members from strangers."""
+        `reach` has a peer behind a NAT dial a port of this node. `is_member` distinguishes members from strangers.
+        `supervisor` restarts what fails."""
         try:
-            await self._server.run(answerer, find_relayed, reach, is_member)
+            await self._server.run(answerer, find_relayed, reach, is_member, supervisor)
         finally:
             await self._client.close()
 

@@ -11,17 +11,19 @@ import logging
 import re
 import socket
 from collections import Counter
+from functools import partial
 from hashlib import sha256
 from random import Random
 
 from aiohttp import web
 
 from dht.clock import Clock
-from dht.errors import BadMessage, BadSignature, InputError, LocalError, RemoteError
+from dht.errors import BadMessage, BadSignature, InputError, LocalError, PortMissing, RemoteError
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
 from dht.local_faults import LocalFaults
 from dht.rate_limit import RateLimiter
+from dht.supervisor import STRICT, Supervisor
 from dht.transport.certificate import server_context
 from dht.transport.doorway import PEERS, Visitor
 from dht.transport.giving_way import GivingWay
@@ -74,7 +76,14 @@ class TlsServer:
         self._listener = Listener(PEERS, clock)
         self._is_member: IsMember = lambda host, peer: False
 
-    async def run(self, answerer: Answerer, find_relayed: FindRelayed, reach: Reach, is_member: IsMember) -> None:
+    async def run(
+        self,
+        answerer: Answerer,
+        find_relayed: FindRelayed,
+        reach: Reach,
+        is_member: IsMember,
+        supervisor: Supervisor = STRICT,
+    ) -> None:
         """Listen until cancelled; raises LocalError where a port is taken, or where answering broke this node."""
         broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._is_member = is_member
@@ -86,14 +95,15 @@ class TlsServer:
 
         try:
             async with asyncio.TaskGroup() as tasks:
+                start = partial(supervisor.start, tasks)
 
                 async def take(sock: socket.socket, host: str) -> None:
-                    tasks.create_task(greet(sock, host), name="channel-greet")
+                    supervisor.start_once(tasks, "channel-greet", partial(greet, sock, host))
 
                 for listener in listeners:
-                    tasks.create_task(self._listener.accept(listener, self._faults, take), name="channel-accept")
-                tasks.create_task(self.links.run(answerer, reach, greet), name="channel-links")
-                tasks.create_task(self._listener.sweep(), name="channel-sweep")
+                    start("channel-accept", partial(self._listener.accept, listener, self._faults, take))
+                start("channel-links", partial(self.links.run, answerer, reach, greet, supervisor))
+                start("channel-sweep", self._listener.sweep)
                 await broken
         finally:
             for listener in listeners:
@@ -235,7 +245,7 @@ def _listen(address: Address) -> socket.socket:
     except OSError as error:
         sock.close()
         remedy = "choose another port, or stop the program that uses it"
-        raise LocalError(f"TCP port {address.port} on {address.host}: {error.strerror}; {remedy}") from None
+        raise PortMissing(f"TCP port {address.port} on {address.host}: {error.strerror}; {remedy}") from None
     return sock
 
 

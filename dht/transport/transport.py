@@ -10,6 +10,7 @@ from typing import Protocol
 
 from dht.errors import BadMessage, PeerTimeout
 from dht.keys import NodeId
+from dht.supervisor import STRICT, Supervisor
 from dht.wire.contact import Contact, Endpoint
 
 MAX_REASON_BYTES = 1000  # of a refusal
@@ -71,7 +72,14 @@ class Route:
 class Transport(Protocol):
     """Asks and answers between nodes."""
 
-    async def run(self, answerer: Answerer, find_relayed: FindRelayed, reach: Reach, is_member: IsMember) -> None:
+    async def run(
+        self,
+        answerer: Answerer,
+        find_relayed: FindRelayed,
+        reach: Reach,
+        is_member: IsMember,
+        supervisor: Supervisor = STRICT,
+    ) -> None:
         """Answer others until cancelled. Raises LocalError where the port cannot be used."""
 
     def dial(self, peer: NodeId, endpoint: Endpoint, any_port: bool) -> None:
@@ -93,8 +101,9 @@ def printable(body: bytes) -> str:
 class Driver(Protocol):
     """Drives the protocol engine: hands it what arrives, sends what it returns, polls it when it is due."""
 
-    async def run(self) -> None:
-        """Drive until cancelled. Raises LocalError where the port cannot be used."""
+    async def run(self, supervisor: Supervisor = STRICT) -> None:
+        """Drive until cancelled. Raises LocalError where the port cannot be used. `supervisor`: bears what one packet
+        costs."""
 
     def kick(self) -> None:
         """Let the engine act now on what it was told."""

@@ -189,7 +189,9 @@ class Searcher:
             return await self._ask(request, running, avoid), PinnedPage()
         left = (request.deadline - self._clock().steady) * SECOND_ROUND
         async with asyncio.TaskGroup() as group:
-            pinned = group.create_task(pinned_page(urls, request.peer_query.query, running.read, left))
+            pinned = group.create_task(
+                pinned_page(urls, request.peer_query.query, running.read, left), name="ask-pinned"
+            )
             outcome = await self._ask(request, running, avoid)
         return outcome, pinned.result()
 

@@ -76,7 +76,7 @@ class NodeCore:
             start("index", partial(self.index.local.run, supervisor))
             start("audit", self.audit.checks.run)
             start("levels", self.levels.run)
-            start("crawler", self.crawl.crawler.run)
+            start("crawler", partial(self.crawl.crawler.run, supervisor))
             start("changes", self.store.changes.run)
             start("crawl-watch", self.crawl_watch.run)
             start("announcer", self._announcer.run)

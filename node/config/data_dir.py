@@ -16,6 +16,7 @@
 - dht/, store/, index/: the files of one package each
 """
 
+import errno
 import fcntl
 import os
 import secrets
@@ -28,6 +29,7 @@ from node.errors import BadDataDir, DataDirLocked
 
 FORMAT = 1  # raised when a newer node could not read an older directory, or the other way round
 TOKEN_BYTES = 32
+_NO_WRITING = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 class DataDir:
@@ -129,14 +131,20 @@ class DataDir:
         return token
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
-        """Hold the directory for this process; raises DataDirLocked at once where another has it.
+    def lock(self, *, only_reads: bool = False) -> Iterator[None]:
+        """Hold the directory for this process; raises DataDirLocked at once where another has it. `only_reads`: also
+        where this process may write nothing there.
 
         The kernel drops the lock with the process, however it ends, so a stale one cannot be.
         """
-        path = self.root / "lock"
+        path, is_mine = self.root / "lock", True
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            except OSError as error:
+                if not only_reads or error.errno not in _NO_WRITING:
+                    raise
+                is_mine, descriptor = False, os.open(path if path.exists() else self.root, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
             raise _unusable(path, error) from None
         try:
@@ -144,8 +152,9 @@ class DataDir:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise DataDirLocked(str(self.root), _pid(descriptor)) from None
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+            if is_mine:
+                os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
             yield
         finally:
             os.close(descriptor)

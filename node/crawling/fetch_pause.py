@@ -48,7 +48,8 @@ class FetchPause:
 
     def step(self) -> None:
         """Tell the crawler what stands against fetching now."""
-        self._control.pause(self.operator_reason() or self._outage() or self.room_reason())
+        passing = self.operator_reason() or self._outage()
+        self._control.pause(passing or self.room_reason(), is_fault=not passing)
 
     def pause(self, for_s: float | None = None) -> None:
         """Fetch nothing for so many seconds or, where that is None, until `resume`."""

@@ -45,7 +45,7 @@ def needs_of(status: Json, told: Mapping[str, str], now: float) -> tuple[OwnerNe
     silence = silence_of(status)
     return (
         OwnerNeed("member", silence.state, plain(silence.text, MAX_TEXT), silence.about),
-        *(OwnerNeed(topic, state, plain(text, MAX_TEXT)) for topic, state, text in found),
+        *(OwnerNeed(topic, state, plain(text, MAX_TEXT), _about(topic, status)) for topic, state, text in found),
     )
 
 
@@ -125,8 +125,15 @@ def _update(status: Json, now: float) -> _Judged:
 
 def _machine(status: Json, now: float) -> _Judged:
     faults = tables(status, "faults")
-    told = ["; ".join(plain(each.get(part, "")) for part in ("cause", "what_stops", "remedy")) for each in faults]
-    return ("trouble", " | ".join(told)) if told else _FINE
+    share = MAX_TEXT // max(1, len(faults)) - 3  # all are told, each as far as there is room
+    told = ["; ".join(plain(each.get(part, "")) for part in ("cause", "remedy", "what_stops")) for each in faults]
+    return ("trouble", " | ".join(each[:share] for each in told)) if told else _FINE
+
+
+def _about(topic: str, status: Json) -> tuple[str, ...]:
+    """Name what fails on this machine: one thing more is news, though others fail already."""
+    is_machine = topic == "machine"
+    return tuple(plain(each.get("site", ""), 32) for each in tables(status, "faults")) if is_machine else ()
 
 
 _JUDGES: dict[str, Callable[[Json, float], _Judged]] = {

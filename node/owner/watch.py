@@ -60,7 +60,7 @@ class OwnerWatch:
         try:
             return await self._look_at()
         except (MachineRefuses, OSError) as error:  # a disk that fails is what the owner is called for
-            needs = (OwnerNeed("machine", "trouble", plain(error, MAX_TEXT)),)
+            needs = (OwnerNeed("machine", "trouble", plain(error, MAX_TEXT), ("status",)),)
             return Outlook(needs, condition_of("trouble", needs, 0))
 
     def _write(self, note: bytes) -> None:

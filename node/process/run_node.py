@@ -120,7 +120,7 @@ async def _serve(
     config, own, supervisor = settings.config, Identity.load(data.identity), Supervisor(faults)
     key = CrawlerKey(own) if config.crawl.sign else None
     tracer = added(QUERY_TRACER)(config.traces.share, system_clock, SystemRandom()) if config.traces.url else None
-    async with _open_core(config, data, network, own, key, tracer or untraced, faults) as (core, overlay):
+    async with _open_core(config, data, network, own, key, tracer or untraced, faults, supervisor) as (core, overlay):
         departure = Departure(overlay, core.store, data.leaving)
         settings.obey = partial(_obey, core)
         answers = Service(core, overlay, network, departure, system_clock, settings, newest_lines())
@@ -131,7 +131,7 @@ async def _serve(
             start = partial(supervisor.start, tasks)
             tasks.create_task(overlay.run(core.crawl.crawler, supervisor), name="overlay")
             tasks.create_task(core.run(supervisor), name="core")
-            start("web", lambda: web.run(faults))
+            start("web", lambda: web.run(faults, supervisor))
             start("owner-desk", answers.owner.run)
             start("service-manager", lambda: manager.keep_told(web.listening, f"search page: {web.url}"))
             start("event-log", lambda: _keep_event_log(core, overlay))
@@ -230,6 +230,7 @@ async def _open_core(
     key: CrawlerKey | None,
     tracer: Tracer,
     faults: LocalFaults,
+    supervisor: Supervisor,
 ) -> AsyncIterator[tuple[NodeCore, OverlayService]]:
     """Open everything in order, and close it in the other order."""
     rng = SystemRandom()
@@ -249,7 +250,7 @@ async def _open_core(
         environment = NodeEnvironment(
             OwnMembership(identity, overlay, expects_others),
             HostMachine(store, files, system_clock, rng, faults, read_machine, tracer),
-            await _open_web(config.crawl, overlay, key, faults, stack),
+            await _open_web(config.crawl, overlay, key, faults, supervisor, stack),
         )
         core = NodeCore(config.crawl, config.store, config.index, environment)
         stack.push_async_callback(core.close)
@@ -271,14 +272,19 @@ def _open_overlay(
 
 
 async def _open_web(
-    config: CrawlConfig, overlay: OverlayService, key: CrawlerKey | None, faults: LocalFaults, stack: AsyncExitStack
+    config: CrawlConfig,
+    overlay: OverlayService,
+    key: CrawlerKey | None,
+    faults: LocalFaults,
+    supervisor: Supervisor,
+    stack: AsyncExitStack,
 ) -> WebAccess:
     signer = RequestSigner(key, config.key_origin(), system_clock, os.urandom) if key else None
     opening = open_fetcher(config, VERSION, system_clock, overlay.families, faults, signer)
     fetcher = await stack.enter_async_context(opening)
     return WebAccess(
         fetcher=fetcher,
-        parsers=await stack.enter_async_context(open_parsers(config)),
+        parsers=await stack.enter_async_context(open_parsers(config, supervisor)),
         find_way=fetcher.find_way,
         locate=fetcher.locate,
         late=fetcher.late_s,

@@ -146,7 +146,7 @@ class StrategyPreview:
         found: dict[Slot, SlotContents] = {}
         async with asyncio.TaskGroup() as tasks:
             for peer, theirs in wanted.items():
-                tasks.create_task(self._ask_one(peer, theirs, bits, found))
+                tasks.create_task(self._ask_one(peer, theirs, bits, found), name="preview-ask")
         return found
 
     async def _ask_one(self, peer: NodeId, slots: Sequence[Slot], bits: int, found: dict[Slot, SlotContents]) -> None:

@@ -15,6 +15,8 @@ MAX_INDEXES = 4
 MAX_TOPICS = 32
 COPY_COUNTS = {str(copies) for copies in range(32)}
 
+LEAST_PER_S = 0.1  # pages; whoever looks for a while sees some
+
 
 @dataclass(frozen=True, slots=True)
 class StatusView:
@@ -78,8 +80,10 @@ class StatusView:
 
     @property
     def is_crawling(self) -> bool:
-        """Tell whether the crawler is at work."""
-        return self.crawl_state in ("crawling", "running", "busy")
+        """Tell whether the crawler is at work. Between two pages it waits for its sites' rests, however many it
+        fetches."""
+        is_between = self.crawl_state == "waiting" and self.per_s >= LEAST_PER_S
+        return is_between or self.crawl_state in ("crawling", "running", "busy")
 
     @property
     def leaving(self) -> str:

@@ -4,13 +4,24 @@ import asyncio
 import logging
 import secrets
 import socket
-from collections import Counter
 from functools import partial
 
 from aiohttp import web
 
 from crawl import CrawlConfig
-from dht import WEB, CrawlerKey, Identity, Listener, LocalFaults, RateLimiter, Visitor, library_log, system_clock
+from dht import (
+    STRICT,
+    WEB,
+    BoundedLog,
+    CrawlerKey,
+    Identity,
+    Listener,
+    LocalFaults,
+    Supervisor,
+    Visitor,
+    library_log,
+    system_clock,
+)
 from node.config.settings import NodeConfig
 from node.errors import PortInUse
 from node.service.service import Service
@@ -33,28 +44,8 @@ from node.web.stored.documents import Documents
 from node.web.stored.memento import Memento
 from node.web.stored.snapshots import Snapshots
 
-AT_ONCE, A_MINUTE = 10, 10
-
-
-class BoundedLog(logging.Filter):
-    """Lets a message pass until its allowance is used up; the next that passes says how many were left out."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._allowed = RateLimiter(A_MINUTE / 60, AT_ONCE)
-        self._left_out = Counter[str]()
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        message = str(record.msg)
-        if not self._allowed.take(message, record.created):
-            self._left_out[message] += 1
-            return False
-        if left_out := self._left_out.pop(message, 0):
-            record.msg = f"{message} ({left_out} more were left out)"
-        return True
-
-
 log = logging.getLogger(__name__)
+logging.getLogger("node.web.guard").addFilter(BoundedLog())  # it logs what strangers ask
 
 MAX_BODY_BYTES = 1 << 20  # seeds and strategy documents are far smaller
 READ_LINE_BYTES = 4 * MAX_LINE_BYTES  # a line that is too long is read so far, to answer it with a page
@@ -112,14 +103,14 @@ class WebServer:
         host = self._config.web_address
         return f"http://{f'[{host}]' if ':' in host else host}:{self._port}"
 
-    async def run(self, faults: LocalFaults | None = None) -> None:
+    async def run(self, faults: LocalFaults | None = None, supervisor: Supervisor = STRICT) -> None:
         """Serve until cancelled; raises PortInUse at once where the address cannot be had. `faults`: who is told that
-        new connections wait for handles."""
+        new connections wait for handles. `supervisor`: restarts what fails."""
         faults = faults or LocalFaults(system_clock)
         runner = web.AppRunner(
             self._application(),
             access_log=None,
-            logger=_bounded_log(),
+            logger=library_log("node.web.requests"),
             handler_cancellation=True,
             shutdown_timeout=SHUTDOWN_S,
             keepalive_timeout=30.0,
@@ -127,7 +118,7 @@ class WebServer:
         )
         listener = _bind(self._config)
         self._port = listener.getsockname()[1]
-        async with self._searches.open():
+        async with self._searches.open(supervisor):
             try:
                 await runner.setup()
                 assert runner.server is not None
@@ -136,8 +127,8 @@ class WebServer:
                 self.listening.set()
                 async with asyncio.TaskGroup() as tasks:
                     greet = partial(self._greet, runner)
-                    tasks.create_task(self._door.accept(listener, faults, greet), name="web-accept")
-                    tasks.create_task(self._door.sweep(), name="web-sweep")
+                    supervisor.start(tasks, "web-accept", partial(self._door.accept, listener, faults, greet))
+                    supervisor.start(tasks, "web-sweep", self._door.sweep)
             finally:
                 self.listening.clear()
                 listener.close()
@@ -176,15 +167,6 @@ class WebServer:
             if route.is_public:
                 application.router.add_route("OPTIONS", path, self._guard.preflight)
         return application
-
-
-def _bounded_log() -> logging.Logger:
-    """Return the logger for errors below the handlers. It and the guard's logger write each message about strangers'
-    requests a few times a minute at most."""
-    logger = library_log("node.web.requests")
-    logger.addFilter(BoundedLog())
-    logging.getLogger("node.web.guard").filters = [BoundedLog()]
-    return logger
 
 
 def _bind(config: NodeConfig) -> socket.socket:

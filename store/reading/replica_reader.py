@@ -184,7 +184,9 @@ class ReplicaReader:
                 for peer, wants in parts.items():
                     for start in range(0, len(wants), MAX_WANTED):
                         part = wants[start : start + MAX_WANTED]
-                        asking[tasks.create_task(self._ask(peer, part, content, open_, found))] = peer
+                        asking[tasks.create_task(self._ask(peer, part, content, open_, found), name="store-read")] = (
+                            peer
+                        )
                 await _settled(asking, open_, self._config.hedge_after_s)
                 if not asking or not open_:
                     break

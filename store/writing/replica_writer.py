@@ -197,7 +197,7 @@ class ReplicaWriter:
             parts = self._parts(batch, set(under_way.values()), is_late=is_late)
             for (peer, is_hint), numbers in sorted(parts.items()):
                 part = [batch[n] for n in numbers], [records[n] for n in numbers]
-                under_way[sends.create_task(self._send(peer, *part, packed, is_hint=is_hint))] = peer
+                under_way[sends.create_task(self._send(peer, *part, packed, is_hint=is_hint), name="store-send")] = peer
             self._queue.peers = len({*under_way.values()} - {self._overlay.view.node_id})
             await self._settle(batch, under_way)
             self._settle_safe(batch)

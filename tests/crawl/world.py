@@ -29,7 +29,7 @@ from crawl.frontier.frontier import Frontier
 from crawl.frontier.site_queues import SiteQueues
 from crawl.politeness.address_limits import AddressLimits
 from crawl.schedule.revisit_policy import RevisitStatistics
-from dht import PeerTimeout, Slot, system_clock
+from dht import STRICT, PeerTimeout, Slot, Supervisor, system_clock
 
 SLOT = Slot(0)
 HTML = "text/html; charset=utf-8"
@@ -161,13 +161,13 @@ class Crawl:
         self.crawler = Crawler(config, self.access, parsers, self.owner, seen, self.control, system_clock, Random(1))
         self.owner.crawler = self.crawler
 
-    async def run(self, *seeds: Visit, within_s: float = 10.0) -> None:
+    async def run(self, *seeds: Visit, within_s: float = 10.0, supervisor: Supervisor = STRICT) -> None:
         """Crawl from these until nothing waits."""
         for seed in seeds:
             self.owner.visits.setdefault(seed.url, seed)
         self.crawler.hold(SLOT, 1, list(self.owner.visits.values()))
         async with asyncio.timeout(within_s), asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(self.crawler.run())
+            running = tasks.create_task(self.crawler.run(supervisor))
             await self.finished()
             running.cancel()
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from dht import BrokenFile, FaultSite, LocalFaults, MachineRefuses, Now, Supervisor
+from dht import BrokenFile, FaultSite, LocalFaults, MachineRefuses, Now, PortMissing, Supervisor
 from dht.local_faults import CALM_S
-from dht.supervisor import ESSENTIAL, FIRST_REST_S, LOGGED_S, MOST_REST_S, STRICT, WELL_S, NoteRefusal
+from dht.supervisor import FIRST_REST_S, LOGGED_S, MOST_REST_S, STRICT, WELL_S, NoteRefusal
 from node.extras.simulation.loop import SimLoop
 
 REFUSED = MachineRefuses("disk", "full", "free some space")
@@ -120,10 +120,9 @@ def test_a_task_that_returns_is_over() -> None:
     [
         (BrokenFile("catalog", "damaged", "start again"), "meter", False),
         (ExceptionGroup("tasks", [KeyError("row"), BrokenFile("catalog", "damaged", "start again")]), "meter", False),
-        (KeyError("row"), next(iter(ESSENTIAL)), False),
         (KeyError("row"), "meter", True),
     ],
-    ids=["damage", "damage among others", "an essential task", "without restarts"],
+    ids=["damage", "damage among others", "without restarts"],
 )
 def test_what_ends_a_process_passes(error: Exception, name: str, strict: bool) -> None:
     async def judge(faults: LocalFaults) -> None:
@@ -133,6 +132,39 @@ def test_what_ends_a_process_passes(error: Exception, name: str, strict: bool) -
     with pytest.raises(ExceptionGroup) as raised:
         supervised(task, judge, name=name, strict=strict)
     assert raised.value.exceptions == (error,) and task.began_at == [0.0]
+
+
+def test_a_port_is_asked_for_again_once_the_node_has_had_it() -> None:
+    async def judge(faults: LocalFaults) -> None:
+        await asyncio.sleep(20.0)
+        assert "taken" in faults.present()[0].cause
+
+    task = Task(KeyError("row"), PortMissing("the port is taken"), PortMissing("the port is taken"))
+    supervised(task, judge)
+    assert len(task.began_at) == 4
+    with pytest.raises(ExceptionGroup):
+        supervised(Task(PortMissing("the port is taken")), judge)
+
+
+def test_an_error_of_one_connection_costs_that_one_alone_and_its_owner_reads_of_it_for_a_minute() -> None:
+    broken, well = Task(KeyError("row")), Task()
+
+    async def main() -> None:
+        faults = LocalFaults(clock)
+        supervisor = Supervisor(faults)
+        async with asyncio.TaskGroup() as tasks:
+            supervisor.start_once(tasks, "greet", broken.run)
+            other = supervisor.start_once(tasks, "greet", well.run)
+            await asyncio.sleep(WELL_S)
+            (fault,) = faults.present()
+            assert fault.cause == "task greet: KeyError: 'row'"
+            await asyncio.sleep(1.0 + CALM_S)
+            assert not faults.present() and not other.done() and len(broken.began_at) == 1
+            supervisor.start_once(tasks, "greet", Task(BrokenFile("catalog", "damaged", "start again")).run)
+
+    with pytest.raises(ExceptionGroup) as raised:
+        SimLoop().run(main())
+    assert raised.group_contains(BrokenFile)
 
 
 def test_whoever_knows_better_shows_what_the_machine_refused() -> None:

@@ -60,6 +60,7 @@ class Machine:
     program: Path = ROOT
     process: "subprocess.Popen[bytes] | None" = None
     files: int = 0  # that it may open; 0: as many as this process
+    entry: Sequence[str] = ("-m", "node")  # the program that Python runs
 
     @property
     def data(self) -> Path:
@@ -88,7 +89,7 @@ class Machine:
     def begin(self) -> None:
         """`dse-node run`."""
         with (self.home / "log").open("ab") as log:
-            command = [sys.executable, "-m", "node", "run", "--data-dir", "node"]
+            command = [sys.executable, *self.entry, "run", "--data-dir", "node"]
             if self.files:
                 command = ["sh", "-c", f'ulimit -n {self.files}; exec "$@"', "sh", *command]
             self.process = subprocess.Popen(

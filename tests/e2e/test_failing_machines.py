@@ -123,6 +123,7 @@ def test_a_node_whose_disk_became_read_only_says_so_in_words_and_stops_well(tmp_
             assert "read-only file system" in causes[0]
             time.sleep(12)  # it has tried again: each try begins with a writer of the index that it does not get
             one.stop()
+            one.do("store", "verify")
         assert " ERROR " not in one.log
 
 

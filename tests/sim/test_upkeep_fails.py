@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from dht import FaultSite, LocalFaults, Supervisor
-from dht.supervisor import ESSENTIAL, NoteRefusal
+from dht.supervisor import NoteRefusal
 from node.extras.simulation.world import World, simulate
 from node.owner.needs import needs_of
 from tests.sim.judged import assert_complete, crawled
@@ -31,7 +31,7 @@ class Saboteur(Supervisor):
         note_refusal: NoteRefusal | None = None,
     ) -> asyncio.Task[None]:
         async def breaks() -> None:
-            if name not in ESSENTIAL and name not in self.broken:
+            if name not in self.broken:
                 self.whole.add(name)
                 async with asyncio.timeout(self._rng.uniform(5.0, BREAKS_WITHIN_S)):
                     await run()

@@ -19,7 +19,7 @@ def verify(arguments: Namespace) -> int:
     """Read all that a stopped node keeps, and say what is wrong; return 1 where anything is."""
     data = data_dir(arguments)
     data.check()
-    with data.lock():
+    with data.lock(only_reads=True):
         report = check_store(data.store)
     if arguments.json:
         print_json({**asdict(report), "is_sound": not report.flaws})

@@ -13,6 +13,7 @@ from hashlib import blake2b
 from random import Random
 
 from dht import (
+    STRICT,
     Address,
     BadMessage,
     Clock,
@@ -25,6 +26,7 @@ from dht import (
     PeerTimeout,
     ProtocolEngine,
     RemoteError,
+    Supervisor,
     check_window,
 )
 from node.extras.simulation.loop import SimLoop
@@ -233,13 +235,13 @@ class SimDatagrams:
         self._driver = EngineDriver(core, clock, self._send, on_event)
         self.kick = self._driver.kick
 
-    async def run(self) -> None:
-        """Take part until cancelled or killed."""
+    async def run(self, supervisor: Supervisor = STRICT) -> None:
+        """Take part until cancelled or killed. `supervisor`: bears what one packet costs."""
         receive = partial(copy_context().run, self._driver.receive)  # type: ignore[call-arg]
         self._receive = receive
         for address in self._addresses.values():
             self._network.attach(self._name, address, receive)
-        await self._driver.run()
+        await self._driver.run(supervisor)
 
     def move(self, address: Address) -> None:
         """Give the node another address of a family, as IPv6's privacy addresses change; nothing arrives at the old one

@@ -5,10 +5,12 @@ token in the page of the first results. Where there are too many, a search is wa
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 
+from dht import STRICT, Supervisor
 from index import SearchRequest
 from node.api.body import Json
 from node.service.query_desk import DeskSearch
@@ -42,27 +44,27 @@ class RunningSearches:
 
     def __init__(self, service: Service, new_token: Callable[[], str]) -> None:
         self._service, self._new_token = service, new_token
-        self._tasks: asyncio.TaskGroup | None = None
+        self._start: Callable[[Callable[[], Awaitable[None]]], object] | None = None
         self._running = 0
         self._later: dict[str, _Carried] = {}
 
     @asynccontextmanager
-    async def open(self) -> AsyncIterator[None]:
-        """Own the searches that are carried on; they end with this."""
+    async def open(self, supervisor: Supervisor = STRICT) -> AsyncIterator[None]:
+        """Own the searches that are carried on; they end with this. `supervisor`: bears what one of them costs."""
         async with asyncio.TaskGroup() as tasks:
-            self._tasks = tasks
+            self._start = partial(supervisor.start_once, tasks, "search")
             try:
                 yield
             finally:
-                self._tasks = None
+                self._start = None
 
     async def first(self, question: SearchRequest, caller: str = "") -> tuple[Json, str]:
         """Ask, and return the whole answer, or after 400 ms what has been found by then, with the token of the rest."""
-        if self._tasks is None or self._running >= MAX_RUNNING:
+        if self._start is None or self._running >= MAX_RUNNING:
             return await self._service.search(question, caller), ""
         carried = _Carried(question, self._service.begin(replace(question, first_ms=FIRST_MS), caller))
         self._running += 1
-        self._tasks.create_task(self._carry(carried), name="search")
+        self._start(partial(self._carry, carried))
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(FIRST_MS / 1000):

@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from crawl import CrawlConfig, PageUnreadable, ParseTask, open_parsers
 from crawl.content.extract import extract
 from crawl.content.page import ParseResult
-from crawl.errors import BodyUnfit, ParserUnavailable
+from crawl.errors import BodyUnfit
+from dht import LocalFaults, Supervisor, system_clock
 
 CONFIG = CrawlConfig(parser_processes=1, parser_stall_s=1.0)
 STALLS_LEXBOR = b"<div>" * 200_000  # more than 55 s; libxml2 takes milliseconds
@@ -153,13 +154,19 @@ async def failure(reading: Awaitable[ParseResult]) -> str:
 
 
 @pytest.mark.parametrize("python", ["/bin/false", "/nowhere/python"])
-async def test_a_machine_without_parser_processes_says_so(python: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", python)
+async def test_a_machine_without_parser_processes_says_so_until_it_has_them(
+    python: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("crawl.parsing.pool.START_AGAIN_S", 0.01)
-    with pytest.raises(BaseExceptionGroup) as failed:
-        async with open_parsers(CONFIG) as parsers:
-            await parsers.parse(task(b"x"))
-    assert failed.group_contains(ParserUnavailable)
+    faults = LocalFaults(system_clock)
+    async with asyncio.timeout(20), open_parsers(CONFIG, Supervisor(faults)) as parsers, asyncio.TaskGroup() as tasks:
+        with monkeypatch.context() as machine:
+            machine.setattr(sys, "executable", python)
+            job = tasks.create_task(parsers.parse(task(b"<title>late</title>")))
+            await asyncio.sleep(1.0)  # four tries of half a tenth of a second
+        (fault,) = faults.present()
+        assert "parser process" in fault.cause and "crawl.parser_processes = 0" in fault.remedy
+        assert (await job).title == "late"
 
 
 async def test_a_machine_without_handles_starts_a_parser_when_it_has_some_again(

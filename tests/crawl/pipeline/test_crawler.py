@@ -12,6 +12,11 @@ from crawl import (
     VisitState,
     scope_for,
 )
+from crawl.frontier.fetch_task import FetchTask
+from crawl.pipeline.fetch_stage import FetchResult
+from crawl.pipeline.handoff import Delivery
+from crawl.pipeline.process_stage import ProcessStage
+from dht import LocalFaults, Supervisor, system_clock
 from tests.crawl.world import SLOT, Crawl, Web, answer, linked, seed
 
 
@@ -80,6 +85,25 @@ async def test_a_crawl_that_broke_amid_a_request_goes_on_where_it_was(site: Web,
         running.cancel()
     wanted = {site.url("a.test"), site.url("a.test", "/1"), site.url("b.test"), site.url("b.test", "/listed")}
     assert crawl.owner.pages.keys() == wanted
+
+
+async def test_a_page_that_breaks_the_crawler_costs_itself_alone(
+    site: Web, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process, broken = ProcessStage.process, site.url("a.test", "/1")
+
+    async def breaks(self: ProcessStage, task: FetchTask, result: FetchResult) -> Delivery:
+        if task.visit.url == broken:
+            raise KeyError(broken)
+        return await process(self, task, result)
+
+    monkeypatch.setattr(ProcessStage, "process", breaks)
+    site.add("a.test", {"/": linked("/1", "/2", "/3"), "/1": linked(), "/2": linked(), "/3": linked()})
+    faults = LocalFaults(system_clock)
+    await crawl.run(seed(site.url("a.test"), depth=2), supervisor=Supervisor(faults))
+    assert sorted(crawl.owner.pages) == [site.url("a.test", path) for path in ("/", "/2", "/3")]
+    assert 1 <= site.paths("a.test").count("/1") <= 3, "it is asked for again as any page that fails"
+    assert "KeyError" in faults.present()[0].cause
 
 
 async def test_a_lent_turn_that_nobody_returns_delays_its_site_and_no_more(

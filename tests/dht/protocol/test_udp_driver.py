@@ -3,17 +3,21 @@
 import asyncio
 import socket
 from collections.abc import Callable
+from functools import partial
 from random import Random
 
 import pytest
 
-from dht.clock import system_clock
+from dht.clock import Now, system_clock
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
+from dht.local_faults import LocalFaults
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import Event
 from dht.protocol.network_rules import StrategyRules
+from dht.protocol.requester import Datagram
 from dht.protocol.udp_driver import PortUnavailable, UdpDriver, bind_udp
+from dht.supervisor import FIRST_REST_S, Supervisor
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Endpoint
 from node.extras.simulation.everybody import trust_everybody
@@ -64,6 +68,35 @@ async def test_what_breaks_inside_ends_the_run() -> None:
             group.create_task(a.datagrams.run())
             a.core.join(system_clock(), b.addresses)
     assert "a fault of ours" in str(failure.value.exceptions)
+
+
+async def test_a_packet_that_breaks_the_engine_costs_itself_alone_and_all_other_faults_the_run_but_no_port() -> None:
+    peer, heard, supervisor = Peer("4"), list[bytes](), Supervisor(LocalFaults(system_clock))
+
+    def receive(_now: Now, data: bytes, _source: Address) -> list[Datagram]:
+        heard.append(data)
+        if data == b"bad":
+            raise KeyError(data)
+        return []
+
+    peer.core.receive = receive  # type: ignore[method-assign]
+    async with asyncio.TaskGroup() as group:
+        running = supervisor.start(group, "overlay-driver", partial(peer.datagrams.run, supervisor))
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+
+            async def is_heard(data: bytes) -> None:
+                stranger.sendto(data, peer.addresses[0])
+                await until(lambda: data in heard)
+
+            await is_heard(b"first")
+            await is_heard(b"bad")
+            await is_heard(b"after it")
+            peer.core.poll = receive  # type: ignore[method-assign, assignment]
+            peer.datagrams.kick()
+            del peer.core.poll  # type: ignore[misc]
+            await asyncio.sleep(FIRST_REST_S + 0.2)
+            await is_heard(b"after the next run")
+        running.cancel()
 
 
 def test_a_port_in_use_is_named_with_a_remedy() -> None:

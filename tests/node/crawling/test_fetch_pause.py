@@ -82,6 +82,24 @@ def test_a_full_disk_pauses_the_crawler_and_is_no_reason_to_refuse_what_others_o
     assert control.pause_reason == ""
 
 
+def test_slots_are_lent_ten_seconds_after_the_disk_takes_nothing_more() -> None:
+    machine = Machine(full="input/output error; the disk reports errors")
+    pause, control = opened(machine)
+    pause.step()
+    machine.steady += 9.0
+    pause.step()
+    assert not control.is_long_paused
+    machine.steady += 1.0
+    pause.step()
+    assert control.is_long_paused and "input/output error" in control.pause_reason
+    pause.pause()
+    assert not control.is_long_paused, "an owner's short pause moves nothing"
+    pause.resume()
+    machine.full = ""
+    pause.step()
+    assert not control.is_long_paused
+
+
 def test_two_of_the_largest_pages_always_fit() -> None:
     crawl = CrawlConfig()
     assert last_room_bytes(crawl, StoreConfig(quota_bytes=1 << 40)) == int((1 << 40) * 0.05)

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from dht import Now
+from node.owner.events import OwnerEvents
 from node.owner.needs import TOPICS, needs_of
 
 NOW = 1_800_000_000.0
@@ -70,6 +72,17 @@ def test_each_topic_has_its_bounds_and_says_what_helps(
 def test_what_the_node_itself_says_is_told_in_its_own_words(topic: str, text: str) -> None:
     found = judged({topic: text})
     assert found.pop(topic) == ("trouble", text) and set(found.values()) == {("fine", "")}
+
+
+def test_all_that_fails_on_a_machine_is_told_and_one_thing_more_is_news() -> None:
+    kinds = "store", "index", "votes", "log", "tasks"
+    faults = [{"site": kind, "cause": f"{kind}: {'x' * 60}", "remedy": "r" * 200, "what_stops": "s"} for kind in kinds]
+    events = OwnerEvents()
+    one = needs_of({"faults": faults[:1]}, {}, NOW)
+    assert not events.step(one, Now(NOW, 0.0)) and events.step(one, Now(NOW, 30.0))[0].text.startswith("store:")
+    (more,) = events.step(needs_of({"faults": faults}, {}, NOW), Now(NOW, 31.0))
+    assert (more.topic, more.state) == ("machine", "begins") and all(f"{kind}: x" in more.text for kind in kinds)
+    assert not events.step(needs_of({"faults": faults}, {}, NOW), Now(NOW, 32.0))
 
 
 def test_what_peers_or_files_are_called_does_no_harm() -> None:

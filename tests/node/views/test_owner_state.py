@@ -30,6 +30,7 @@ TROUBLE = [{"topic": topic, "state": "trouble", "text": f"{topic}\x1b is bad"} f
         ({"role": "client", "slots": {}}, "client", "7 URLs in flight"),
         ({"crawl": {"state": "paused", "reason": "by you"}}, "paused", "by you"),
         ({"crawl": {"state": "waiting", "reason": "sites rest"}}, "waiting", "sites rest"),
+        ({"crawl": {"state": "waiting", "reason": "sites rest", "per_s": 8.0}}, "crawling", "sites rest"),
         ({"crawl": {"state": "idle", "reason": "all done"}}, "idle", "all done"),
         ({"crawl": {"state": "dancing"}}, "idle", ""),
     ],

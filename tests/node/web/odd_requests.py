@@ -1,7 +1,9 @@
 """Requests as strangers make them who mean no good, or whose programs are broken: every route, with odd values in every
 place that a request has. Bytes as they are sent, in an order of chance by a seed."""
 
+import socket
 from collections.abc import Iterator, Sequence
+from http.client import HTTPException, HTTPResponse
 from random import Random
 from typing import NamedTuple
 
@@ -178,6 +180,10 @@ TARGETS = (
 )
 
 
+PIECES = (b"%", b"\0", b"\r\n", b"\xff", b"&", b"=", b"%00", b"\r\n\r\n", b"[", b"%ff", b":", b" ", b"\n")
+WITHIN_S = 0.3  # then no more of a request comes
+
+
 class OddRequest(NamedTuple):
     """What is odd about a request, in words for a test that fails, and its bytes."""
 
@@ -238,3 +244,29 @@ def _of(route: HttpRoute, port: int, token: str) -> Iterator[tuple[str, bytes]]:
             yield f"{coding!r} of {each!r}", request([(b"Content-Encoding", coding)], body=each)
     for each in CHUNKS:
         yield f"chunk {each[:20]!r}", request([(b"Transfer-Encoding", b"chunked")], body=each)
+
+
+def changed(sent: bytes, chance: Random) -> bytes:
+    """Return a request with something cut off, put in, or swapped."""
+    at = chance.randrange(1, len(sent))
+    match chance.randrange(4):
+        case 0:
+            return sent[:at]
+        case 1:
+            return sent[:at] + chance.randbytes(1) + sent[at + 1 :]
+        case 2:
+            return sent[:at] + chance.choice(PIECES) + sent[at:]
+    return sent
+
+
+def status_of(port: int, sent: bytes) -> int:
+    """The status of the answer, 0 where there is none."""
+    with socket.create_connection(("127.0.0.1", port), timeout=WITHIN_S) as connection:
+        connection.sendall(sent)
+        try:
+            answer = HTTPResponse(connection)
+            answer.begin()
+            answer.read()
+            return answer.status
+        except (OSError, HTTPException):  # it waits for the rest, or is no HTTP/1.1
+            return 0

@@ -1,28 +1,11 @@
 """Odd requests: each is answered with what was wrong about it, or as if it were none, and a log tells few of them."""
 
-import socket
-from http.client import HTTPException, HTTPResponse
 from typing import Any
 
 import pytest
 
-from tests.node.web.odd_requests import odd_requests
+from tests.node.web.odd_requests import odd_requests, status_of
 from tests.parameters import proved
-
-WITHIN_S = 0.3  # then no more of a request comes
-
-
-def status_of(port: int, sent: bytes) -> int:
-    """The status of the answer, 0 where there is none."""
-    with socket.create_connection(("127.0.0.1", port), timeout=WITHIN_S) as connection:
-        connection.sendall(sent)
-        try:
-            answer = HTTPResponse(connection)
-            answer.begin()
-            answer.read()
-            return answer.status
-        except (OSError, HTTPException):  # it waits for the rest, or is no HTTP/1.1
-            return 0
 
 
 @pytest.mark.parametrize("per_route", [25, *proved(400)])

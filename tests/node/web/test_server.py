@@ -1,7 +1,6 @@
 """The listener: its health for supervisors, its figures, and a port that somebody else has."""
 
 import asyncio
-import logging
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from crawl import CrawlConfig
 from dht import Identity
 from node.config.settings import NodeConfig
 from node.errors import PortInUse
-from node.web.server import BoundedLog, WebServer
+from node.web.server import WebServer
 
 
 def test_health_and_readiness(site: Any) -> None:
@@ -71,24 +70,3 @@ async def test_a_port_in_use_is_one_line_with_the_remedy(site: Any) -> None:
 def test_head_is_answered_without_a_body(site: Any) -> None:
     reply = site.send("HEAD", "/")
     assert (reply.status, reply.body) == (200, b"")
-
-
-def line(message: str, at: float, *values: object) -> logging.LogRecord:
-    record = logging.LogRecord("node", logging.ERROR, "", 0, message, values, None)
-    record.created = at
-    return record
-
-
-def test_a_message_passes_a_few_times_a_minute_and_then_with_the_count_of_the_others() -> None:
-    bounded = BoundedLog()
-    told = [each for n in range(100_000) if bounded.filter(each := line("failed path=%s", n / 500, n))]
-    assert 10 <= len(told) <= 10 + 10 * 100_000 / 500 / 60
-    first, later = told[0].getMessage(), told[-1].getMessage()
-    assert first == "failed path=0" and "more were left out)" in later and later.startswith("failed path=")
-    assert sum(int(each.getMessage().partition("(")[2].split()[0]) for each in told[10:]) + len(told) > 95_000
-
-
-def test_other_messages_are_not_held_back() -> None:
-    bounded = BoundedLog()
-    assert not all(bounded.filter(line("failed", 0.0)) for _ in range(100))
-    assert bounded.filter(line("refused", 0.0))
