@@ -120,7 +120,10 @@ def restore(
     texts, left_out = _decided(checked, source, pass_phrase, consent)
     manifest, draft = checked.manifest, DataDir(root.with_name(root.name + _DRAFT))
     shutil.rmtree(draft.root, ignore_errors=True)
-    draft.root.mkdir(parents=True, mode=0o700)
+    try:
+        draft.root.mkdir(parents=True, mode=0o700)
+    except FileExistsError:  # a link or a file, which somebody put there
+        raise BadBackup(str(draft.root), "is there already", "remove it; nothing was restored") from None
     try:
         take_files(file, draft.root, source, manifest, manifest.files.keys() - {CONFIG, SEALED})
         identity = _complete(draft, manifest, source, texts)

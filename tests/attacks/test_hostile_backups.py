@@ -215,6 +215,15 @@ def test_a_strangers_limits_make_no_node_impolite(tmp_path: Path) -> None:
     assert restored(tmp_path, loose) == Config()
 
 
+def test_a_link_where_the_draft_is_written_leads_nowhere(tmp_path: Path) -> None:
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    (elsewhere / "file").write_text("kept")
+    (tmp_path / "new.restoring").symlink_to(elsewhere)
+    with pytest.raises(BadBackup, match="remove it"):
+        restore(BytesIO(signed([FORMAT])), tmp_path / "new", "it")
+    assert [path.name for path in elsewhere.iterdir()] == ["file"] and not (tmp_path / "new").exists()
+
+
 def test_the_token_is_new(tmp_path: Path) -> None:
     tokens = set[str]()
     for number in range(2):
