@@ -93,4 +93,5 @@ class FetchTask:
     address: str  # where the request counts against the address's limits, "" where it does not
     counted: float = 0.0  # what AddressLimits.begin said
     newer: Visit | None = None
+    outcome: Visit | None = None  # of the fetch, while the owners of the URL do not have it yet
     site_links: int = -1  # see `Page.site_links`

@@ -1,7 +1,8 @@
 """The last stage hands what a task brought to the owners of its URLs, until they have it.
 
-A delivery that the owners do not acknowledge is tried again, slower each time, and the page is not fetched anew. That
-ends when the slot is lost: then the URL is left to the slot's new holder.
+A delivery that the owners do not acknowledge is tried again, slower each time, and the page is not fetched anew. A
+fetched page is offered even after the slot's lease is lost: a busy node loses leases and gets them back. The offers end
+when the owners have the outcome of another holder, or after an hour, when no grant covers the page any more.
 """
 
 import asyncio
@@ -28,6 +29,7 @@ T = TypeVar("T")
 
 BATCH = 500  # found URLs in one hand-over
 MAX_WAIT_S = 30.0
+OFFERED_S = 3_600.0  # after the fetch; a node keeps its grants for so long after their end
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class Handoff:
 
     async def deliver(self, task: FetchTask, delivery: Delivery) -> None:
         """Make all that a task brought safe with its owners; raises SlotLost."""
+        task.outcome = delivery.outcome
         for found in delivery.found:
             await self._discover(task, await self._news(found), found.trail)
         if delivery.links is not None and task.visit.state == VisitState.WAITING:
@@ -128,7 +131,18 @@ class Handoff:
                 return await stage()
             except RemoteError as error:
                 log.debug("owners did not acknowledge url=%s: %s", task.visit.url, error)
-            if self.frontier.epoch(task.slot) is None:
+            if await self._is_left_to_others(task):
                 raise SlotLost(task.slot)
             await asyncio.sleep(wait_s * self.rng.uniform(0.75, 1.25))
             wait_s = min(2 * wait_s, MAX_WAIT_S)
+
+    async def _is_left_to_others(self, task: FetchTask) -> bool:
+        """Tell whether this node gives up a delivery: nobody would take it any more, or another holder's counts."""
+        outcome, epoch = task.outcome, self.frontier.epoch(task.slot)
+        if outcome is None:
+            return epoch is None
+        if epoch != task.epoch and self.clock().wall > outcome.visited_at + OFFERED_S:
+            return True
+        url = task.visit.url
+        known = task.newer if epoch is not None else (await self.sink.find([url])).get(url)
+        return known is not None and known.visited_at > outcome.visited_at

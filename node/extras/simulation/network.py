@@ -55,6 +55,7 @@ class SimNetwork:
         self._answerers: dict[NodeId, tuple[str, Answerer]] = {}
         self._clocks: dict[NodeId, tuple[Clock, HearTime]] = {}
         self._groups: Mapping[str, int] = {}
+        self._held_back: dict[tuple[str, str], float] = {}
         self._hosts: dict[str, dict[Family, str]] = {}
         self._broken: set[tuple[str, str, Family]] = set()
         self._behind: dict[tuple[str, Family], dict[Address, float]] = {}  # behind a NAT: where it sent to, and when
@@ -73,6 +74,11 @@ class SimNetwork:
     def slow_down(self, latency_s: tuple[float, float]) -> None:
         """Let packets take from now on between so many seconds and so many, one way."""
         self._latency_s = latency_s
+
+    def hold_back(self, name: str, message: str, seconds: float) -> None:
+        """Let a node's messages of a kind, and its answers to such, leave so much later from now on, as from a machine
+        that is busy."""
+        self._held_back[name, message] = seconds
 
     def heal(self) -> None:
         """Make one network of all groups again."""
@@ -198,7 +204,7 @@ class SimNetwork:
         """Note that something is sent; return its delay, or None where it is lost."""
         self.sent += 1
         self._trace.update(f"{self.loop.time():.9f} {kind} {name} {target}\n".encode())
-        delay_s = self._rng.uniform(*self._latency_s)
+        delay_s = self._rng.uniform(*self._latency_s) + self._held_back.get((name, kind), 0.0)
         return None if self.loss and self._rng.random() < self.loss else delay_s
 
     def _lets_in(self, name: str, source: Address) -> bool:
