@@ -96,7 +96,7 @@ class FetchStage:
             return self._without(refused(visit, reason, now, self.config))
         if decision.refused_here:
             return self._declined(visit, decision.refused_here)
-        if (found := await self.access.elsewhere(visit.url)) is not None:
+        if (found := await self.access.elsewhere(visit)) is not None:
             return self._told(visit, found, now)
         if (target := self.sites.traps.without_idle_parameters(task.site, visit.url)) != visit.url:
             return FetchResult(outcome=idle_parameters(visit, target, now, self.config))

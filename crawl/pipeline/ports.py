@@ -25,8 +25,9 @@ class SiteAccess(Fetcher, Protocol):
     def locate(self, url: str, /) -> Awaitable[str]:
         """Return the literal address that a fetch of this URL will try first, "" where none is known; never raises."""
 
-    async def elsewhere(self, url: str, /) -> Fetched | None:
-        """Return what is at a URL where another than its site says that, None for all others; never raises."""
+    async def elsewhere(self, visit: Visit, /) -> Fetched | None:
+        """Return what is at a URL where another than its site says that, be it this node's own disk; None for all
+        others; never raises."""
 
     async def acquire(self, visit: Visit, /) -> TokenAnswer:
         """Ask for the token that one request to the site of a URL needs where several nodes crawl it; never raises."""

@@ -11,8 +11,11 @@ from crawl import (
     CrawlControl,
     CrawlDecision,
     Crawler,
+    Fetched,
     OperatorBlocklist,
+    TokenAnswer,
     UrlSeenTest,
+    Visit,
     signature,
 )
 from dht import PeerAudit, SiteShards
@@ -37,6 +40,7 @@ from node.crawling.fetch_rules import FetchRules, StrategyPolicy
 from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import Ingest
 from node.crawling.store_change_feed import RecordRules, StoreChangeFeed
+from node.crawling.unfinished_fetches import UnfinishedFetches
 from node.crawling.url_lookup import UrlLookup
 from node.crawling.why_idle import waiting_for
 from node.delegation.client_audit import ClientAudit
@@ -130,8 +134,8 @@ class FetchParts:
             place=place,
         )
         self.tokens = tokens = SiteTokenExchange(overlay, store.shards, store.replicator, machine.clock)
-        self.fetch, self.elsewhere, self.locate, self.late = self.fetcher.fetch, proofs.find, web.locate, web.late
-        self.acquire, self.release = tokens.acquire, tokens.release
+        self.unfinished = UnfinishedFetches(machine.store, overlay.view.node_id, machine.clock)
+        self.fetch, self.locate, self.late, self.release = self.fetcher.fetch, web.locate, web.late, tokens.release
         self.client_worker = ClientWorker(overlay, self.order_server.carry, machine.new_rng(), pause.operator_reason)
 
     def decide(self, url: str) -> CrawlDecision:
@@ -139,6 +143,15 @@ class FetchParts:
         decision = self.rules.decide(url)
         declined = self.fetcher.declined(url) if decision.allowed else ""
         return replace(decision, refused_here=declined) if declined else decision
+
+    async def elsewhere(self, visit: Visit) -> Fetched | None:
+        """Return what is at a URL where this node has stored it a moment ago, or another than its site says that."""
+        return self.unfinished.read(visit) or await self.proofs.find(visit.url)
+
+    async def acquire(self, visit: Visit) -> TokenAnswer:
+        """Ask for the token that a request needs, but let a URL wait whose page another node delivers just now."""
+        later = self.unfinished.postponed(visit)
+        return await self.tokens.acquire(visit) if later is None else TokenAnswer(known=later)
 
     def may_look_at(self, url: str) -> bool:
         """Tell whether this node may fetch a canonical URL for a second look: neither strategy nor operator forbids."""

@@ -89,7 +89,7 @@ class Access:
     def late(self) -> float:
         return 0.0
 
-    async def elsewhere(self, url: str) -> Fetched | None:
+    async def elsewhere(self, visit: Visit) -> Fetched | None:
         return None
 
     async def acquire(self, visit: Visit) -> TokenAnswer:

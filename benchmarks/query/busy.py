@@ -1,0 +1,64 @@
+"""Asks a network of five nodes while other programs take all processors, and while pages come in.
+
+The goal holds whatever else the machine does: an answer comes in time, whole or not. Nodes and other programs have the
+same priority.
+"""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from benchmarks.figures import Row, row
+from benchmarks.query.alone import feed
+from benchmarks.query.crowd import Load, overload, percentile
+from benchmarks.query.five_nodes import FiveNodes
+from index import Text
+
+PROGRAMS = 40  # that take whatever processor time they get
+PER_S = 2.0  # queries
+WITHIN_MS = 3_000.0  # a deadline of 2 s is kept
+BEGUN_S = 5.0  # until the nodes have felt it
+
+
+@contextmanager
+def other_programs(count: int) -> Iterator[None]:
+    """Keep all processors busy for the block."""
+    programs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
+
+
+async def busy_rows(
+    network: FiveNodes, queries: Iterator[str], later: Sequence[Text], for_s: float, programs: int = PROGRAMS
+) -> list[Row]:
+    """Return the rows of queries to one node beside so many other programs, while pages come in."""
+    async with asyncio.TaskGroup() as tasks:
+        feeding = tasks.create_task(feed(network, later), name="feed")
+        with other_programs(programs):
+            await asyncio.sleep(BEGUN_S)
+            load = await overload(network.nodes[0].web_port, queries, PER_S, for_s)
+        feeding.cancel()
+    return _rows(load, f"beside {programs} other programs")
+
+
+def _rows(load: Load, what: str) -> list[Row]:
+    count = len(load.replies) + load.silent
+    walls = sorted([*load.answers, *[20_000.0] * load.silent])
+    inside = [each.said()["took_ms"] for each in load.replies if each.is_answer]
+    return [
+        row(f"{what}: load of the machine", [os.getloadavg()[0]], ""),
+        row(f"{what}: wall p50 of answers", [percentile(walls, 50)], "ms"),
+        row(f"{what}: wall p95 of answers", [percentile(walls, 95)], "ms"),
+        row(f"{what}: wall p99 of answers", [percentile(walls, 99)], "ms", goal=WITHIN_MS),
+        row(f"{what}: of it within the search, p99", [percentile(inside, 99)], "ms"),
+        row(f"{what}: partial", [load.partial / count], "share"),
+        row(f"{what}: refused", [len(load.refusals) / count], "share"),
+        row(f"{what}: not answered within 20 s", [load.silent / count], "share"),
+    ]
