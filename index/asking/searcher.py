@@ -113,12 +113,13 @@ class Searcher:
         The rules in force may leave it partial, while indexes for them are being built. It is then asked again by the
         rules before, which every node knows for a day."""
         began, found = self._clock().steady, dict[str, Any]()
+        deadline = began + min(max(running.asked.deadline_ms, 1), self._config.max_deadline_ms) / 1000
         with self._tracer.query() as span:
             for rules in self._local.rules():
-                answer = await self._search_by(rules, running, began)
+                answer = await self._search_by(rules, running, began, deadline)
                 if not found or answer["coverage"]["answered"] > found["coverage"]["answered"]:
                     found = answer
-                if found["whole"]:
+                if found["whole"] or self._clock().steady >= deadline:
                     break
             span.say(**{name: found["coverage"][name] for name in ("slots", "answered", "peers_asked")})
         return found
@@ -138,13 +139,14 @@ class Searcher:
         page = await self._pages.fill(request, found, running.read, is_early=True) if found.order else AnswerPage()
         return self._body.write(request, found, page, []) if page.shown else None
 
-    async def _search_by(self, rules: SearchRules, running: RunningSearch, began: float) -> dict[str, Any]:
+    async def _search_by(
+        self, rules: SearchRules, running: RunningSearch, began: float, deadline: float
+    ) -> dict[str, Any]:
         asked = running.asked
         with self._tracer.part("parse"):
             flags = asked.is_by_date, rules, (), asked.is_verbatim
             query = for_asker(parse_query(asked.text, asked.language, asked.site, *flags), asked.asker_language)
         words = (query.text, query.language, query.site)
-        deadline = began + min(max(asked.deadline_ms, 1), self._config.max_deadline_ms) / 1000
         limit = min(max(asked.limit, 1), MAX_LIMIT)
         after = read_cursor(
             asked.cursor, query_digest(*words, asked.is_by_date, asked.is_verbatim, query.asker_language)
@@ -160,13 +162,21 @@ class Searcher:
         running.request = request
         outcome, page = await self._attempts(request, running)
         few = outcome.total <= FEW and not after
-        suggestions = await self.suggest(query.text) if few else []
+        suggestions = await self._suggest_by(deadline, query.text) if few else []
         with self._tracer.part("snippets", results=len(page.shown)):
             return self._body.write(request, outcome, page, suggestions)
 
     async def suggest(self, typed: str) -> list[str]:
         """Return likely questions that continue the typed text, by the words and titles that are indexed here."""
         return await self._local.look_up(partial(self._suggester.suggest, typed))
+
+    async def _suggest_by(self, deadline: float, typed: str) -> list[str]:
+        """Return what `suggest` does, and nothing where that takes until the deadline."""
+        try:
+            async with asyncio.timeout(max(deadline - self._clock().steady, 0.0)):
+                return await self.suggest(typed)
+        except TimeoutError:
+            return []
 
     async def _attempts(self, request: BoundedRequest, running: RunningSearch) -> tuple[SearchOutcome, AnswerPage]:
         """Ask, and ask again without those who lied, while there is time."""
@@ -213,6 +223,7 @@ class Searcher:
         running.outcome = outcome
         until, second_at = now + left * SECOND_ROUND, now + soon * SECOND_ROUND
         while True:
+            asked_at = self._clock().steady
             with self._tracer.part("best", wanted=k):
                 await self._rounds.best(outcome, k, per_host, until, avoid, second_at)
             if outcome.is_answered:
@@ -225,6 +236,9 @@ class Searcher:
                 per_host = min(4 * per_host, MAX_K)
                 k = min(max(k, len(outcome.order) + per_host * len(outcome.sites.ends)), MAX_K)
             else:
+                return outcome
+            if 2 * self._clock().steady - asked_at > until:  # asking for more would take longer than there is time
+                outcome.proven = False
                 return outcome
 
 

@@ -1,6 +1,7 @@
 """Answers the searches of people and programs: anew, or as it did a moment ago; notes how long each took."""
 
 from collections import OrderedDict
+from dataclasses import replace
 from typing import Any
 
 from dht import Clock, OverlayService
@@ -78,7 +79,9 @@ class DeskSearch:
         answer = desk.answers.get(self._question, asked_at, self._version)
         if answer is None:
             async with desk.queue.turn(self._caller):
-                self._running = desk.searcher.begin(self._question)
+                waited_ms = int((desk.clock().steady - asked_at) * 1000)
+                left_ms = max(self._question.deadline_ms - waited_ms, 1)
+                self._running = desk.searcher.begin(replace(self._question, deadline_ms=left_ms))
                 answer = await self._running.answer()
             desk.answers.put(self._question, answer, desk.clock().steady, self._version)
         desk.meter.note(desk.clock().steady - asked_at)
