@@ -108,6 +108,7 @@ class Owner:
         self.story: list[tuple[str, str]] = []  # what happened to which URL, in order
         self.crawler: Crawler | None = None
         self.deaf = 0  # so many calls more are not acknowledged
+        self.elsewhere: dict[str, Visit] = {}  # outcomes of other holders, by URL
 
     async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = (), outcome: Visit | None = None) -> bool:
         self._acknowledge()
@@ -130,7 +131,7 @@ class Owner:
                 self._write(visit)
 
     async def find(self, urls: Sequence[str]) -> Mapping[str, Visit]:
-        return {}
+        return {url: self.elsewhere[url] for url in urls if url in self.elsewhere}
 
     async def record(self, visit: Visit, epoch: int) -> None:
         self._acknowledge()

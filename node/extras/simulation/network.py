@@ -76,8 +76,7 @@ class SimNetwork:
         self._latency_s = latency_s
 
     def hold_back(self, name: str, message: str, seconds: float) -> None:
-        """Let a node's messages of a kind, and its answers to such, leave so much later from now on, as from a machine
-        that is busy."""
+        """Let a node's answers to messages of a kind leave so much later from now on, as from a machine that is busy."""
         self._held_back[name, message] = seconds
 
     def heal(self) -> None:
@@ -170,6 +169,7 @@ class SimNetwork:
                     answer = await answerer(own, message, body, host)
                 except (RemoteError, InputError) as error:
                     refusal = error
+                await asyncio.sleep(self._held_back.get((there, message), 0.0))
                 self.carried[message] += len(body) + len(answer)
                 self.received[there, message] += len(body)
                 self.received[name, message] += len(answer)
@@ -204,7 +204,7 @@ class SimNetwork:
         """Note that something is sent; return its delay, or None where it is lost."""
         self.sent += 1
         self._trace.update(f"{self.loop.time():.9f} {kind} {name} {target}\n".encode())
-        delay_s = self._rng.uniform(*self._latency_s) + self._held_back.get((name, kind), 0.0)
+        delay_s = self._rng.uniform(*self._latency_s)
         return None if self.loss and self._rng.random() < self.loss else delay_s
 
     def _lets_in(self, name: str, source: Address) -> bool:
