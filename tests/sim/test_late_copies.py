@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from crawl import VisitState
 from node.extras.simulation.census import repeated
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
@@ -55,9 +56,13 @@ async def judge(world: World, nodes: list[SimNode]) -> None:
     for node in nodes:
         at_rest(world, node)
     await crawled(world)
-    twice = {url: [(v.node, v.began_at) for v in visits] for url, visits in repeated(world.log).items()}
+    stored = {
+        url for url, state in world.web.outcomes().items() if state != VisitState.REDIRECT
+    }  # redirects have no page
+    twice = {
+        url: [(v.node, v.began_at) for v in visits] for url, visits in repeated(world.log).items() if url in stored
+    }
     in_flight = sum(loss.open for loss in world.node_losses)
-    print(f"seed={world.plan.seed} fetched={len(world.log)} {twice=} {in_flight=}")
     assert_complete(world)
     assert_polite(world)
     await assert_one_answer(world, world.web.words[:3], NODES)
