@@ -9,6 +9,7 @@ from statistics import mean
 
 from benchmarks.figures import Row, row
 from benchmarks.query.alone import A_SECOND, Asked, ask_each, feed, idle_cores, sampled
+from benchmarks.query.busy import busy_rows
 from benchmarks.query.caller import calling, search_path
 from benchmarks.query.crowd import CLIENTS, Load, overload, percentile, together
 from benchmarks.query.five_nodes import FiveNodes, crawled
@@ -82,6 +83,7 @@ async def _measured(
         out += [row(f"of it: {name}", [share * mean(by_words.cpu_ms)], "ms") for name, share in shares.items()]
         out.append(row("CPU of all five nodes while nobody asks", [idle * 100], "% of a core"))
         out += await _crowd_rows(network, chain(fresh, cycle(words)), words[0], size)
+        out += await busy_rows(network, chain(fresh, cycle(words)), 6 * size.load_s)
         return out + await _crawling_rows(network, islice(reversed(words), size.asked), texts[size.pages :], size)
 
 

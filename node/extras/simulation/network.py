@@ -76,7 +76,7 @@ class SimNetwork:
         self._latency_s = latency_s
 
     def hold_back(self, name: str, message: str, seconds: float) -> None:
-        """Let a node's answers to messages of a kind leave so much later from now on, as from a machine that is busy."""
+        """Let a node's answers to messages of a kind leave so much later from now on, as if it were busy."""
         self._held_back[name, message] = seconds
 
     def heal(self) -> None:
