@@ -2,7 +2,7 @@
 
 Pure: values and their codec. The frontier is a view of these records; whoever holds a slot's lease rebuilds it from
 them. A visit's outcome is written only after its document and its links are safe with their owners, so a crash
-costs at most a second fetch, and none where the document was stored.
+costs at most a second fetch. It costs none where the document was stored.
 
 The model of changes is a Poisson process, of which a visit sees only whether there was one. With n visits an interval I
 apart, x of them unchanged, the rate is ln((n + 0.5) / (x + 0.5)) / I. Source: Cho & Garcia-Molina, Estimating Frequency

@@ -45,7 +45,7 @@ APART = ("replicas", "site_more")  # the node's own view of the owners; a least 
 
 
 def told(answer: dict[str, Any]) -> str:
-    """What must be the same everywhere."""
+    """Return the part of an answer that all nodes must give alike."""
     hits = [{name: value for name, value in hit.items() if name not in APART} for hit in answer["results"]]
     return json.dumps([answer["total"], answer["exact"], answer["partial"], hits], sort_keys=True)
 
