@@ -22,12 +22,13 @@ from benchmarks.query.goals import BUSY_P99_MS
 PROGRAMS = 40  # that take whatever processor time they get
 PER_S = 2.0  # queries
 BEGUN_S = 5.0  # until the nodes have felt it
+SPIN = "import sys, time; end = time.monotonic() + float(sys.argv[1])\nwhile time.monotonic() < end: pass"
 
 
 @contextmanager
-def other_programs(count: int) -> Iterator[None]:
-    """Keep all processors busy for the block."""
-    programs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+def other_programs(count: int, most_s: float) -> Iterator[None]:
+    """Keep all processors busy for the block, and no longer than `most_s`, whatever becomes of this process."""
+    programs = [subprocess.Popen([sys.executable, "-c", SPIN, str(most_s)]) for _ in range(count)]
     try:
         yield
     finally:
@@ -38,7 +39,7 @@ def other_programs(count: int) -> Iterator[None]:
 
 async def busy_rows(network: FiveNodes, queries: Iterator[str], for_s: float) -> list[Row]:
     """Return the rows of queries to one node beside other programs."""
-    with other_programs(PROGRAMS):
+    with other_programs(PROGRAMS, 5 * for_s + 60.0):
         await asyncio.sleep(BEGUN_S)
         asked = list(islice(queries, int(PER_S * for_s)))
         load = await _asked_from_outside(network.nodes[0].web_port, asked, for_s)
