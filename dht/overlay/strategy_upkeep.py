@@ -157,7 +157,7 @@ class StrategyUpkeep:
         self.block_notice.note([each.opened.contact for each in known if each is not None])
         graces = Graces(current.stable_grace_s, current.laptop_grace_s)
         gone = {NodeId(bytes.fromhex(each.id)): float(each.at) for each in current.gone}
-        put_out = blocked, graces, bits, inviters_by(current), gone
+        put_out = blocked, graces, bits, inviters_by(current), gone, self._strategies.has
         self._core.set_strategy(StrategyRules(newest.version, digest, current.slot_bits, policy, *put_out))
         self._solver.want(max(newest.puzzle_bits, current.puzzle_bits))
         self._view.refresh()

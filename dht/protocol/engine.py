@@ -29,7 +29,7 @@ from dht.protocol.heartbeat_intake import HeartbeatIntake
 from dht.protocol.introductions import Introductions
 from dht.protocol.message_answers import MessageAnswers
 from dht.protocol.message_questions import MessageQuestions, Told
-from dht.protocol.network_rules import NetworkRules, PacketFilter, StrategyRules
+from dht.protocol.network_rules import BLOCKED, NetworkRules, PacketFilter, StrategyRules
 from dht.protocol.requester import Datagram, Requester
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.protocol.value_finder import TableUpkeep, ValueFinder
@@ -38,7 +38,7 @@ from dht.routing.responder import Responder
 from dht.routing.routing_table import RoutingTable
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint, pack_host, unpack_host
-from dht.wire.heartbeat import VerifiedHeartbeat, fits
+from dht.wire.heartbeat import VerifiedHeartbeat
 from dht.wire.packets import (
     HEADER,
     MAC_BYTES,
@@ -171,14 +171,22 @@ class ProtocolEngine:
         """Make first contact, at growing intervals and then each minute; if `is_trusted`, who answers is a root."""
         self._bootstrap.add(addresses, now, is_trusted=is_trusted)
 
-    def remember(self, now: Now, heartbeats: Iterable[bytes]) -> None:
+    def remember(self, now: Now, heartbeats: Iterable[bytes], silent: Iterable[bytes] = ()) -> None:
         """Take the authors of an earlier run's heartbeats (raw bytes) as members, and ask them soon. They count as live
-        only where the heartbeat is recent enough."""
-        self._intake.recall(now, heartbeats)
+        only where the heartbeat is recent enough. `silent`: those of members whose grace was over then."""
+        self._intake.recall(now, heartbeats, silent)
 
     def dropped(self, now: Now) -> list[VerifiedHeartbeat]:
         """Return the last heartbeats of the members that a strategy made this node forget within the last 30 days."""
         return [each for each in self._bootstrap.dropped(now) if self.members.find(each.contact.node_id) is None]
+
+    def silent(self, now: Now) -> list[VerifiedHeartbeat]:
+        """Return the last heartbeats of the members whose grace is over, of the last 30 days."""
+        return self._bootstrap.silent(now)
+
+    def was_dropped(self, peer: NodeId) -> bool:
+        """Tell whether a strategy made this node drop a member."""
+        return self._bootstrap.find_dropped(peer) is not None
 
     def introduce(self, now: Now, peer: VerifiedHeartbeat, address: Address, rtt_s: float) -> None:
         """Take a peer as if it had answered from this address after so many seconds."""
@@ -186,12 +194,9 @@ class ProtocolEngine:
 
     def set_strategy(self, rules: StrategyRules) -> None:
         """Go by this strategy from now on."""
-        unproven = rules.puzzle_bits > self.rules.puzzle_bits
-        dropped = self.members.forget_unproven(rules.puzzle_bits) if unproven else []
-        if rules.policy != self.rules.policy:
-            known = (each.opened for _, each in self.members.known())
-            dropped += [opened for opened in known if not fits(opened, rules.policy, 0)]
-        self._intake.drop(dropped)
+        before = [each.opened for _, each in self.members.known()]
+        if rules.puzzle_bits > self.rules.puzzle_bits:
+            self.members.forget_unproven(rules.puzzle_bits)
         self.rules.adopt(rules)
         self.own.follow(rules.version, rules.slot_bits)
         self.members.graces.set_graces(rules.graces)
@@ -200,6 +205,7 @@ class ProtocolEngine:
         self.members.put_out(rules.gone)
         for peer in rules.blocked:
             self.routing.forget(peer)
+        self._intake.follow(before)
 
     def take_part(self, yes: bool) -> None:
         """Be a member that peers hear of, or a quiet client: it asks and is answered, and stands in nobody's tables."""
@@ -271,9 +277,20 @@ class ProtocolEngine:
         packet = self._filter.admit(now, data, source)
         if isinstance(packet, str):
             return packet
+        if self.members.blocked and node_id_of(packet.public_key) in self.members.blocked:
+            return self._heard_blocked(now, packet)
         if packet.has_mac and packet.kind is not PacketKind.PONG:
             self._events += self._alerts.compare(now, packet)
         return self._answered(now, packet) if packet.kind in ANSWERS else self._asked(now, packet, source)
+
+    def _heard_blocked(self, now: Now, packet: Packet) -> str:
+        """Take from a packet of a node that the strategy blocks which strategy that node has, and nothing else."""
+        request = self._requester.requests.find(packet.transaction) if packet.kind is PacketKind.PONG else None
+        if request is None or request.public_key not in (None, packet.public_key) or not isinstance(request.body, Ping):
+            self._events += self._alerts.compare(now, packet)
+        elif isinstance(body := decode_body(packet), Pong):
+            self._events += self._alerts.compare(now, packet, request.address, body.heartbeats)
+        return BLOCKED
 
     def _asked(self, now: Now, packet: Packet, source: Address) -> str:
         body = decode_body(packet)

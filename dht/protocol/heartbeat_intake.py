@@ -8,7 +8,8 @@ Pure: `now` is an argument. Anybody may send such heartbeats: few are remembered
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from dht.clock import Now
@@ -25,7 +26,7 @@ from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.rate_limit import RateLimiter, remember
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint
-from dht.wire.heartbeat import AHEAD_LIMIT_S, VerifiedHeartbeat, check_time, fits, open_heartbeat_once
+from dht.wire.heartbeat import AHEAD_LIMIT_S, VerifiedHeartbeat, check_time, fits, is_overdue, open_heartbeat_once
 
 REFUSED_LIMIT = 64  # peers, each with its last reason; the one that was refused longest ago gives way
 NEWS_S, NEWS_BURST = 10.0, 8.0  # between two that are news, and at once
@@ -141,9 +142,10 @@ class HeartbeatIntake:
             if self._replies.take("", now.steady):
                 self._own.stir()  # whoever else has this identity hears that soon
 
-    def recall(self, now: Now, raws: Iterable[bytes]) -> None:
+    def recall(self, now: Now, raws: Iterable[bytes], silent: Iterable[bytes] = ()) -> None:
         """Take heartbeats of an earlier run. Members with expired heartbeats have vanished until they are heard; their
-        addresses are tried, as are those of members that the strategy makes this node drop."""
+        addresses are tried, as are those of members that the strategy makes this node drop, and of those that were
+        `silent` for too long in that run already."""
         found, former, dropped = (list[VerifiedHeartbeat]() for _ in range(3))
         rules = self._rules
         for raw in raws:
@@ -154,40 +156,49 @@ class HeartbeatIntake:
                     self._own.attest(opened.heartbeat.attests, opened.heartbeat.attested_days)
                     self._members.trust([self._members.own])
                     continue
-                if self._members.is_gone(opened):
-                    continue
-                if not fits(opened, rules.policy, rules.puzzle_bits):
-                    dropped.append(opened)
-                    continue
-                if opened.heartbeat.expires_at <= now.wall:
-                    former.append(opened)
-                    continue
-                check_time(opened, now, rules.graces)
             except (BadSignature, BadMessage):
                 self._refused["heartbeat"] += 1
                 continue
-            found.append(opened)
+            if self._refuses(opened):
+                dropped.append(opened)
+            elif is_overdue(opened, now, rules.graces):
+                former.append(opened)
+            elif opened.heartbeat.sent_at > now.wall + AHEAD_LIMIT_S:
+                self._refused["heartbeat"] += 1
+            else:
+                found.append(opened)
         self._members.trust(opened.contact.node_id for opened in former)
         for peer in self._members.add_all(found, now):
             if self._members.is_near(peer):
                 self._partners.greet(peer)
         for opened in former:
             self._members.vanished.lose(opened, None, None)
-        if former:
-            self._bootstrap.remember([e.udp for opened in former for e in opened.contact.endpoints], now)
-        self.drop(dropped)
+        self._bootstrap.remember([*former, *self._open_silent(silent)], now)
+        self._bootstrap.keep(dropped)
 
-    def drop(self, members: Sequence[VerifiedHeartbeat]) -> None:
-        """Note that a strategy makes this node refuse these members; if the next one does not, they are members again
-        without anybody's word."""
-        self._members.trust(opened.contact.node_id for opened in members)
-        self._bootstrap.keep(members)
+    def _open_silent(self, raws: Iterable[bytes]) -> Iterator[VerifiedHeartbeat]:
+        for raw in raws:
+            with suppress(BadSignature, BadMessage):
+                yield open_heartbeat_once(raw, self._rules.network, ANYWHERE, 0)
+
+    def follow(self, before: Iterable[VerifiedHeartbeat]) -> None:
+        """Follow another strategy. The members `before` that it makes this node refuse are kept, to be asked for the
+        next one. Those whom an earlier one dropped and this one takes are members again without anybody's word."""
+        self._bootstrap.keep(opened for opened in before if self._refuses(opened))
+        self._members.trust(peer for peer, opened in self._bootstrap.all_dropped() if not self._refuses(opened))
+
+    def _refuses(self, opened: VerifiedHeartbeat) -> bool:
+        """Tell whether the strategy keeps a node out, whenever it was heard."""
+        members, rules = self._members, self._rules
+        is_out = opened.contact.node_id in members.blocked or members.is_gone(opened)
+        is_revoked = members.admission.inviters.has_revoked(opened.heartbeat.invited_by)
+        return is_out or is_revoked or not fits(opened, rules.policy, rules.puzzle_bits)
 
     def expire(self, now: Now) -> None:
         """Forget members whose grace is over; their addresses are tried while nobody is live."""
         self._members.expire(now)
         if forgotten := self._members.vanished.take_forgotten():
-            self._bootstrap.remember([e.udp for opened in forgotten for e in opened.contact.endpoints], now)
+            self._bootstrap.remember([each for each in forgotten if not each.heartbeat.for_good], now)
 
     def contact_at(self, raws: Iterable[bytes], peer: NodeId, address: Address) -> Contact | None:
         """Return a contact of a peer that answered from an address, with the TCP port that its own heartbeat names;
