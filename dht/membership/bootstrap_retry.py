@@ -55,10 +55,10 @@ class BootstrapRetry:
             self.next_due = min(self.next_due, now.steady + PAUSE_FIRST_S)
 
     def keep(self, dropped: Iterable[VerifiedHeartbeat]) -> None:
-        """Remember the members that a strategy makes this node drop; a random choice of 64 is kept."""
-        new = {opened.contact.node_id: opened for opened in dropped}
-        self._dropped = self._choice(self._dropped | new)
-        if new:
+        """Remember the members that a strategy makes this node drop; a random choice of 64 is kept. All are tried at
+        once: the next strategy may have come."""
+        self._dropped = self._choice(self._dropped | {opened.contact.node_id: opened for opened in dropped})
+        if self._dropped:
             self.next_due = self._dropped_due = float("-inf")
 
     def found(self, peer: NodeId) -> None:

@@ -136,4 +136,4 @@ class PeerCacheFile:
         members, own = self._members, self._core.own.raw
         raws = [known.opened.raw for peer, known in members.known() if members.admission.is_lasting(peer)]
         raws += [each.raw for each in self._core.dropped(self._clock())]
-        return [own, *raws] if raws and own and members.admission.is_member(members.own) else raws
+        return [own, *raws] if raws and own and self._core.was_member() else raws

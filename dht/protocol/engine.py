@@ -184,6 +184,10 @@ class ProtocolEngine:
         """Return the last heartbeats of the members whose grace is over, of the last 30 days."""
         return self._bootstrap.silent(now)
 
+    def was_member(self) -> bool:
+        """Tell whether this node is a member, or was one before a strategy put it out."""
+        return self._intake.was_member or self.members.admission.is_member(self.node_id)
+
     def was_dropped(self, peer: NodeId) -> bool:
         """Tell whether a strategy made this node drop a member."""
         return self._bootstrap.find_dropped(peer) is not None
@@ -195,6 +199,7 @@ class ProtocolEngine:
     def set_strategy(self, rules: StrategyRules) -> None:
         """Go by this strategy from now on."""
         before = [each.opened for _, each in self.members.known()]
+        self._intake.was_member |= self.members.admission.is_member(self.node_id)
         if rules.puzzle_bits > self.rules.puzzle_bits:
             self.members.forget_unproven(rules.puzzle_bits)
         self.rules.adopt(rules)

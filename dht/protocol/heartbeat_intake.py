@@ -101,6 +101,7 @@ class HeartbeatIntake:
         self._twin = twin
         self._refused = refused
         self.refused_heartbeats = RefusedHeartbeats()  # by the strategy's rules
+        self.was_member = False  # this node itself, in an earlier run or before a strategy put it out
         self._replies = RateLimiter(1 / REPLY_S, REPLY_BURST, keys=1)
 
     def learn(self, now: Now, raws: Iterable[bytes], sender: bytes | None) -> list[tuple[News, NodeId]]:
@@ -155,6 +156,7 @@ class HeartbeatIntake:
                     self._own.outrun(opened.sequence)
                     self._own.attest(opened.heartbeat.attests, opened.heartbeat.attested_days)
                     self._members.trust([self._members.own])
+                    self.was_member = True
                     continue
             except (BadSignature, BadMessage):
                 self._refused["heartbeat"] += 1
@@ -173,10 +175,11 @@ class HeartbeatIntake:
                 self._partners.greet(peer)
         for opened in former:
             self._members.vanished.lose(opened, None, None)
-        self._bootstrap.remember([*former, *self._open_silent(silent)], now)
+        self._bootstrap.remember([*former, *self._open_kept(silent)], now)
         self._bootstrap.keep(dropped)
 
-    def _open_silent(self, raws: Iterable[bytes]) -> Iterator[VerifiedHeartbeat]:
+    def _open_kept(self, raws: Iterable[bytes]) -> Iterator[VerifiedHeartbeat]:
+        """Read heartbeats whatever the strategy says of their authors."""
         for raw in raws:
             with suppress(BadSignature, BadMessage):
                 yield open_heartbeat_once(raw, self._rules.network, ANYWHERE, 0)
@@ -185,7 +188,8 @@ class HeartbeatIntake:
         """Follow another strategy. The members `before` that it makes this node refuse are kept, to be asked for the
         next one. Those whom an earlier one dropped and this one takes are members again without anybody's word."""
         self._bootstrap.keep(opened for opened in before if self._refuses(opened))
-        self._members.trust(peer for peer, opened in self._bootstrap.all_dropped() if not self._refuses(opened))
+        back = [peer for peer, opened in self._bootstrap.all_dropped() if not self._refuses(opened)]
+        self._members.trust([*back, self._members.own] if self.was_member else back)
 
     def _refuses(self, opened: VerifiedHeartbeat) -> bool:
         """Tell whether the strategy keeps a node out, whenever it was heard."""
@@ -201,14 +205,12 @@ class HeartbeatIntake:
             self._bootstrap.remember([each for each in forgotten if not each.heartbeat.for_good], now)
 
     def contact_at(self, raws: Iterable[bytes], peer: NodeId, address: Address) -> Contact | None:
-        """Return a contact of a peer that answered from an address, with the TCP port that its own heartbeat names;
-        None where there is no such heartbeat. The rules of a mistaken strategy may refuse that heartbeat: it serves
-        for nothing else."""
-        for raw in raws:
-            try:
-                opened = open_heartbeat_once(raw, self._rules.network, ANYWHERE, 0)
-            except (BadSignature, BadMessage):
-                continue
+        """Return a contact of a peer that answered from an address, with the TCP port that its own heartbeat names:
+        that of its answer, or else the last one. None where there is no such heartbeat. The rules of a mistaken
+        strategy may refuse that heartbeat: it serves for nothing else."""
+        waiting, dropped = self._members.waiting.find(peer), self._bootstrap.find_dropped(peer)
+        last = [each for each in (waiting.opened if waiting else None, dropped) if each is not None]
+        for opened in (*self._open_kept(raws), *last):
             if opened.contact.node_id == peer:
                 named = opened.contact.endpoint(address.family) or opened.contact.endpoints[0]
                 return Contact(peer, (Endpoint(address.host, address.port, named.tcp_port),))
