@@ -2,10 +2,10 @@
 
 Pure: `now` and `rng` are arguments. While nobody is live the pauses are an eighth of the time since the first try, 1 to
 60 s: whoever comes a little later is met a little later. With live peers an address that none of them has is tried
-each minute, which joins two networks that started apart. The addresses of members that fell silent are tried too:
-for ever while nobody is live, as after a long holiday, else a few each minute for 30 days.
-A strategy may make members refuse each other by mistake. The addresses of such members are all tried each minute,
-whoever is live and whatever prefixes are declared, because any of them may have the corrected version.
+each minute, which joins two networks that started apart. While nobody is live, the
+addresses of former members are tried too, for ever: a node that slept through a holiday finds its network again.
+A strategy may make members drop each other by mistake. The addresses of such members are tried each minute for 30
+days, whoever is live and whatever prefixes are declared, because any of them may have the corrected version.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ from dht.wire.contact import Address
 from dht.wire.heartbeat import VerifiedHeartbeat
 
 ADDRESS_LIMIT = 64
-LOST_LIMIT = 64  # members of each kind; a random choice of more, so that each of many is remembered by others
+DROPPED_LIMIT = 64  # members; a random choice of more, so that each of many is remembered by others
 AT_ONCE = 4  # addresses tried in one go
 PAUSE_SHARE, PAUSE_FIRST_S, PAUSE_MOST_S = 1 / 8, 1.0, 60.0
 
@@ -31,7 +31,7 @@ class BootstrapRetry:
         self._families = families
         self._rng = rng
         self._addresses: list[Address] = []
-        self._silent: dict[NodeId, VerifiedHeartbeat] = {}  # their grace is over
+        self._former: list[Address] = []
         self._dropped: dict[NodeId, VerifiedHeartbeat] = {}  # by a strategy
         self._dropped_due = float("-inf")
         self._trusted: set[Address] = set()
@@ -48,23 +48,25 @@ class BootstrapRetry:
         if self._addresses:
             self.next_due = now.steady
 
-    def remember(self, silent: Iterable[VerifiedHeartbeat], now: Now) -> None:
-        """Remember the members whose grace is over; a random choice of 64 is kept."""
-        self._silent = self._choice(self._silent | {opened.contact.node_id: opened for opened in silent})
-        if self._silent:
+    def remember(self, addresses: Iterable[Address], now: Now) -> None:
+        """Remember where members were reached that are forgotten now; the newest 64 addresses are kept."""
+        usable = [a for a in addresses if a.family in self._families.bound]
+        self._former = list(dict.fromkeys(self._former + usable))[-ADDRESS_LIMIT:]
+        if self._former:
             self.next_due = min(self.next_due, now.steady + PAUSE_FIRST_S)
 
     def keep(self, dropped: Iterable[VerifiedHeartbeat]) -> None:
         """Remember the members that a strategy makes this node drop; a random choice of 64 is kept. All are tried at
         once: the next strategy may have come."""
-        self._dropped = self._choice(self._dropped | {opened.contact.node_id: opened for opened in dropped})
+        self._dropped |= {opened.contact.node_id: opened for opened in dropped}
+        kept = self._rng.sample(list(self._dropped), min(DROPPED_LIMIT, len(self._dropped)))
+        self._dropped = {peer: self._dropped[peer] for peer in kept}
         if self._dropped:
             self.next_due = self._dropped_due = float("-inf")
 
     def found(self, peer: NodeId) -> None:
         """Note that a peer's heartbeats are taken again."""
         self._dropped.pop(peer, None)
-        self._silent.pop(peer, None)
 
     def find_dropped(self, peer: NodeId) -> VerifiedHeartbeat | None:
         """Return the last heartbeat of a member that a strategy made this node drop."""
@@ -75,13 +77,11 @@ class BootstrapRetry:
         return self._dropped.items()
 
     def dropped(self, now: Now) -> list[VerifiedHeartbeat]:
-        """Return the last heartbeats of the members that a strategy made this node drop, of the last 30 days."""
-        self._dropped = _young(self._dropped, now)
+        """Return the last heartbeats of the members that a strategy made this node drop within the last 30 days."""
+        old = [peer for peer, each in self._dropped.items() if each.heartbeat.sent_at <= now.wall - REMEMBERED_S]
+        for peer in old:
+            del self._dropped[peer]
         return list(self._dropped.values())
-
-    def silent(self, now: Now) -> list[VerifiedHeartbeat]:
-        """Return the last heartbeats of the members whose grace is over, of the last 30 days."""
-        return list(_young(self._silent, now).values())
 
     def is_trusted(self, address: Address) -> bool:
         """Tell whether whoever answers at an address is the one that was meant."""
@@ -97,31 +97,16 @@ class BootstrapRetry:
         self._alone_since = (now.steady if self._alone_since is None else self._alone_since) if alone else None
         alone_s = float("inf") if self._alone_since is None else now.steady - self._alone_since
         self.next_due = now.steady + min(PAUSE_MOST_S, max(PAUSE_FIRST_S, PAUSE_SHARE * alone_s))
-        former = _addresses_of(self._silent.values() if alone else self.silent(now))
-        groups = [self._addresses + former] if alone else [self._addresses, former]
-        untried = [list(dict.fromkeys(self._untried(group, known))) for group in groups]
-        some = [a for group in untried for a in self._rng.sample(group, min(AT_ONCE, len(group)))]
-        return list(dict.fromkeys(some + self._dropped_ones(known, now)))
+        usable = list(dict.fromkeys(self._addresses + self._former)) if alone else self._addresses
+        silent = self._untried(usable, known)
+        return list(dict.fromkeys(self._rng.sample(silent, min(AT_ONCE, len(silent))) + self._dropped_ones(known, now)))
 
     def _dropped_ones(self, known: set[Address], now: Now) -> list[Address]:
         """All addresses of dropped members once a minute: few of them may have the corrected strategy yet."""
         if now.steady < self._dropped_due:
             return []
         self._dropped_due = now.steady + PAUSE_MOST_S
-        return self._untried(_addresses_of(self.dropped(now)), known)
-
-    def _choice(self, members: dict[NodeId, VerifiedHeartbeat]) -> dict[NodeId, VerifiedHeartbeat]:
-        if len(members) <= LOST_LIMIT:
-            return members
-        return {peer: members[peer] for peer in self._rng.sample(list(members), LOST_LIMIT)}
+        return self._untried([e.udp for opened in self.dropped(now) for e in opened.contact.endpoints], known)
 
     def _untried(self, addresses: Iterable[Address], known: set[Address]) -> list[Address]:
         return [a for a in addresses if a not in known and a.family in self._families.towards_peers]
-
-
-def _young(members: dict[NodeId, VerifiedHeartbeat], now: Now) -> dict[NodeId, VerifiedHeartbeat]:
-    return {peer: each for peer, each in members.items() if each.heartbeat.sent_at > now.wall - REMEMBERED_S}
-
-
-def _addresses_of(members: Iterable[VerifiedHeartbeat]) -> list[Address]:
-    return [endpoint.udp for opened in members for endpoint in opened.contact.endpoints]

@@ -20,7 +20,7 @@ from dht.clock import Clock, Now
 from dht.errors import MALFORMED, BadMessage, InputError, PeerTimeout, RemoteError
 from dht.keys import NodeId
 from dht.membership.answer_times import AnswerTimes, LatePeers
-from dht.membership.bootstrap_retry import LOST_LIMIT
+from dht.membership.bootstrap_retry import DROPPED_LIMIT
 from dht.messages import Answer, Asked, GetStrategy, Handler, Message, StrategyDigest
 from dht.overlay.packet_messages import ByChannel, PacketMessages
 from dht.ownership.view import OverlayView
@@ -65,7 +65,7 @@ class Messenger:
         self._node_id = core.node_id
         self._encoder = msgspec.msgpack.Encoder()
         self._guests = RateLimiter(GUESTS_S, GUESTS_BURST, keys=1)
-        self._strangers = RateLimiter(STRANGERS_S, STRANGERS_BURST, keys=1 + LOST_LIMIT)
+        self._strangers = RateLimiter(STRANGERS_S, STRANGERS_BURST, keys=1 + DROPPED_LIMIT)
         self._packets = PacketMessages(core, clock, kick, self._note_late) if packets else None
         self._broken, self.late, self.times = BrokenWays(), LatePeers(clock), AnswerTimes(clock)
         self._members: tuple[NodeId, ...] = ()

@@ -32,22 +32,19 @@ ID_BYTES = 20
 
 
 class PeerFile(msgspec.Struct, frozen=True, array_like=True):
-    """The content of the file: its format, raw heartbeats, the vanished members with their last signs of life, and the
-    last heartbeats of members whose grace is over."""
+    """The content of the file: its format, raw heartbeats, and the vanished members with their last signs of life."""
 
     format: int
     heartbeats: tuple[bytes, ...]
     vanished: tuple[tuple[bytes, float], ...] = ()
-    silent: tuple[bytes, ...] = ()
 
 
 class PeerCache:
-    """The file at `path`; both calls block and belong on a thread. `vanished`, `silent`: what `load` found of them."""
+    """The file at `path`; both calls block and belong on a thread. `vanished`: members that `load` found noted so."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.vanished: tuple[tuple[NodeId, float], ...] = ()
-        self.silent: tuple[bytes, ...] = ()
 
     def load(self) -> tuple[bytes, ...]:
         """Return the saved heartbeats."""
@@ -55,7 +52,6 @@ class PeerCache:
         self.vanished = tuple(
             (NodeId(peer), at) for peer, at in found.vanished if len(peer) == ID_BYTES and isfinite(at)
         )
-        self.silent = found.silent
         return found.heartbeats
 
     def _read(self) -> PeerFile:
@@ -70,8 +66,9 @@ class PeerCache:
             return PeerFile(FORMAT, ())
         return found if found.format == FORMAT else PeerFile(FORMAT, ())
 
-    def save(self, kept: PeerFile, faults: LocalFaults) -> bool:
+    def save(self, heartbeats: Iterable[bytes], vanished: Iterable[tuple[bytes, float]], faults: LocalFaults) -> bool:
         """Replace the file, and tell whether that is done, which it is not where the machine refuses."""
+        kept = PeerFile(FORMAT, tuple(heartbeats)[:MEMBER_LIMIT], tuple(vanished))
         return keep_file(self.path, msgspec.msgpack.encode(kept), FaultSite.PEERS, faults)
 
 
@@ -101,7 +98,7 @@ class PeerCacheFile:
         heartbeats = self._cache.load() if self._cache is not None else ()
         if self._cache is not None:
             self._members.vanished.restore(self._cache.vanished)
-            self._core.remember(now, heartbeats, self._cache.silent)
+        self._core.remember(now, heartbeats)
         return len(heartbeats)
 
     async def run(self) -> None:
@@ -111,24 +108,24 @@ class PeerCacheFile:
             await asyncio.sleep(CACHE_S)
             rounds += 1
             if kept != self._members.version or rounds % CACHE_ANYWAY == 0:
-                version, file = self._members.version, self._file()
-                done = await loop.run_in_executor(self._executor, self._write, self._cache, file)
+                version, heartbeats, vanished = (
+                    self._members.version,
+                    self._heartbeats(),
+                    self._members.vanished.items(),
+                )
+                done = await loop.run_in_executor(self._executor, self._write, self._cache, heartbeats, vanished)
                 kept = version if done else -1
 
     def save(self) -> None:
         """Write the peers down now; blocks on one small file."""
         if self._cache is not None:
-            self._write(self._cache, self._file())
+            self._write(self._cache, self._heartbeats(), self._members.vanished.items())
 
-    def _write(self, cache: PeerCache, file: PeerFile) -> bool:
+    def _write(self, cache: PeerCache, heartbeats: list[bytes], vanished: tuple[tuple[NodeId, float], ...]) -> bool:
         """Write, and tell whether that is done, which it is not where the machine refuses."""
-        if not file.heartbeats:
+        if not heartbeats:
             return True  # all have been silent for too long; what the file has is still a way back
-        return cache.save(file, self._faults)
-
-    def _file(self) -> PeerFile:
-        silent = tuple(each.raw for each in self._core.silent(self._clock()))
-        return PeerFile(FORMAT, tuple(self._heartbeats())[:MEMBER_LIMIT], self._members.vanished.items(), silent)
+        return cache.save(heartbeats, vanished, self._faults)
 
     def _heartbeats(self) -> list[bytes]:
         """Return what the file is to hold: members, and those that a strategy made this node forget. In the next run

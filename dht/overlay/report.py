@@ -20,11 +20,13 @@ from dht.membership.reasons_apart import LOST, FirstMeeting
 from dht.overlay.admission_upkeep import AdmissionUpkeep
 from dht.overlay.messenger import Messenger
 from dht.overlay.strategy_upkeep import HeartbeatAnnouncer
+from dht.overlay.who_stays import MembersLeft, members_left
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.heartbeat_intake import RefusedHeartbeat
 from dht.reachability.autonat import AutoNat
 from dht.reachability.evidence import ReachabilityEvidence
+from dht.strategy.document import Strategy
 from dht.transport.request_auth import WINDOW_S
 from dht.wire.contact import Endpoint, Family
 from dht.wire.heartbeat import Condition, Load
@@ -144,6 +146,14 @@ class OverlayReport:
         """Return the near members that have not answered for a while; by a wrong clock of this machine all would seem
         silent, so it names nobody then."""
         return () if self.clock_warning() else silent_members(self._core.members, self._clock())
+
+    def members_left(self, strategy: Strategy) -> MembersLeft:
+        """Return which present members, this node among them, would stay under a strategy, and which it puts out."""
+        core, found = self._core, [self._core.members.find(peer) for peer in self._core.members.members(self._clock())]
+        present = [each.opened for each in found if each and self._view.is_live(each.opened.contact.node_id)]
+        own = core.own_heartbeat()
+        allow_private = core.rules.policy.allow_private
+        return members_left(strategy, [*present, *own], self._clock().wall, allow_private=allow_private)
 
     def leavers(self) -> tuple[NodeId, ...]:
         """Return the live members that are leaving for good, which own nothing; this node may be one."""

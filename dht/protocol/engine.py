@@ -171,18 +171,19 @@ class ProtocolEngine:
         """Make first contact, at growing intervals and then each minute; if `is_trusted`, who answers is a root."""
         self._bootstrap.add(addresses, now, is_trusted=is_trusted)
 
-    def remember(self, now: Now, heartbeats: Iterable[bytes], silent: Iterable[bytes] = ()) -> None:
+    def remember(self, now: Now, heartbeats: Iterable[bytes]) -> None:
         """Take the authors of an earlier run's heartbeats (raw bytes) as members, and ask them soon. They count as live
-        only where the heartbeat is recent enough. `silent`: those of members whose grace was over then."""
-        self._intake.recall(now, heartbeats, silent)
+        only where the heartbeat is recent enough."""
+        self._intake.recall(now, heartbeats)
 
     def dropped(self, now: Now) -> list[VerifiedHeartbeat]:
         """Return the last heartbeats of the members that a strategy made this node forget within the last 30 days."""
         return [each for each in self._bootstrap.dropped(now) if self.members.find(each.contact.node_id) is None]
 
-    def silent(self, now: Now) -> list[VerifiedHeartbeat]:
-        """Return the last heartbeats of the members whose grace is over, of the last 30 days."""
-        return self._bootstrap.silent(now)
+    def own_heartbeat(self) -> list[VerifiedHeartbeat]:
+        """Return this node's last heartbeat where it is a member and has an address."""
+        is_heard = self.own.raw and self.members.admission.is_member(self.node_id)
+        return list(self._intake.open_kept([self.own.raw])) if is_heard else []
 
     def was_member(self) -> bool:
         """Tell whether this node is a member, or was one before a strategy put it out."""

@@ -8,7 +8,7 @@ Pure: `now` is an argument. Anybody may send such heartbeats: few are remembered
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -26,7 +26,15 @@ from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.rate_limit import RateLimiter, remember
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint
-from dht.wire.heartbeat import AHEAD_LIMIT_S, VerifiedHeartbeat, check_time, fits, is_overdue, open_heartbeat_once
+from dht.wire.heartbeat import (
+    AHEAD_LIMIT_S,
+    GRACES,
+    VerifiedHeartbeat,
+    check_time,
+    fits,
+    is_overdue,
+    open_heartbeat_once,
+)
 
 REFUSED_LIMIT = 64  # peers, each with its last reason; the one that was refused longest ago gives way
 NEWS_S, NEWS_BURST = 10.0, 8.0  # between two that are news, and at once
@@ -143,10 +151,9 @@ class HeartbeatIntake:
             if self._replies.take("", now.steady):
                 self._own.stir()  # whoever else has this identity hears that soon
 
-    def recall(self, now: Now, raws: Iterable[bytes], silent: Iterable[bytes] = ()) -> None:
+    def recall(self, now: Now, raws: Iterable[bytes]) -> None:
         """Take heartbeats of an earlier run. Members with expired heartbeats have vanished until they are heard; their
-        addresses are tried, as are those of members that the strategy makes this node drop, and of those that were
-        `silent` for too long in that run already."""
+        addresses are tried, as are those of members that the strategy makes this node drop."""
         found, former, dropped = (list[VerifiedHeartbeat]() for _ in range(3))
         rules = self._rules
         for raw in raws:
@@ -175,10 +182,10 @@ class HeartbeatIntake:
                 self._partners.greet(peer)
         for opened in former:
             self._members.vanished.lose(opened, None, None)
-        self._bootstrap.remember([*former, *self._open_kept(silent)], now)
         self._bootstrap.keep(dropped)
+        self._remember(former, now)
 
-    def _open_kept(self, raws: Iterable[bytes]) -> Iterator[VerifiedHeartbeat]:
+    def open_kept(self, raws: Iterable[bytes]) -> Iterator[VerifiedHeartbeat]:
         """Read heartbeats whatever the strategy says of their authors."""
         for raw in raws:
             with suppress(BadSignature, BadMessage):
@@ -202,7 +209,16 @@ class HeartbeatIntake:
         """Forget members whose grace is over; their addresses are tried while nobody is live."""
         self._members.expire(now)
         if forgotten := self._members.vanished.take_forgotten():
-            self._bootstrap.remember([each for each in forgotten if not each.heartbeat.for_good], now)
+            self._remember(forgotten, now)
+
+    def _remember(self, former: Sequence[VerifiedHeartbeat], now: Now) -> None:
+        """Remember where members are reached whose grace is over. Where the strategy's grace is shorter than usual, it
+        was the strategy that put them out."""
+        self._bootstrap.remember([e.udp for opened in former for e in opened.contact.endpoints], now)
+        graces, beats = self._rules.graces, [(opened, opened.heartbeat) for opened in former]
+        early = [each for each, beat in beats if graces.of(beat.stable) < GRACES.of(beat.stable) and not beat.for_good]
+        if early:
+            self._bootstrap.keep(early)
 
     def contact_at(self, raws: Iterable[bytes], peer: NodeId, address: Address) -> Contact | None:
         """Return a contact of a peer that answered from an address, with the TCP port that its own heartbeat names:
@@ -210,7 +226,7 @@ class HeartbeatIntake:
         strategy may refuse that heartbeat: it serves for nothing else."""
         waiting, dropped = self._members.waiting.find(peer), self._bootstrap.find_dropped(peer)
         last = [each for each in (waiting.opened if waiting else None, dropped) if each is not None]
-        for opened in (*self._open_kept(raws), *last):
+        for opened in (*self.open_kept(raws), *last):
             if opened.contact.node_id == peer:
                 named = opened.contact.endpoint(address.family) or opened.contact.endpoints[0]
                 return Contact(peer, (Endpoint(address.host, address.port, named.tcp_port),))

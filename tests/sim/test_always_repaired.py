@@ -73,7 +73,13 @@ def unknown_admission(_: World) -> Changes:
 
 def later(mistake: Mistake) -> Mistake:
     def both(world: World) -> Changes:
-        return {**mistake(world), "effective_at": int(EPOCH + world.loop.time()) + 365 * DAY_S, "expires_at": int(EPOCH) + 999 * DAY_S, "next_at": int(EPOCH) + 500 * DAY_S}
+        return {
+            **mistake(world),
+            "effective_at": int(EPOCH + world.loop.time()) + 365 * DAY_S,
+            "expires_at": int(EPOCH) + 999 * DAY_S,
+            "next_at": int(EPOCH) + 500 * DAY_S,
+        }
+
     both.__name__ = f"{mistake.__name__}_later"
     return both
 
@@ -84,18 +90,37 @@ def combined(*mistakes: Mistake) -> Mistake:
         for each in mistakes:
             found |= each(world)
         return found
+
     all_of.__name__ = "+".join(each.__name__ for each in mistakes)
     return all_of
 
 
 RIGHT: Changes = {
-    "declared_prefixes": OURS, "bootstrap": BOOTSTRAP, "puzzle_bits": 0, "blocked": (), "gone": (), "revoked": (),
-    "stable_grace_s": 86400, "laptop_grace_s": 3 * 86400,
-    "next_at": int(EPOCH) + 500 * DAY_S, "expires_at": int(EPOCH) + 999 * DAY_S,
+    "declared_prefixes": OURS,
+    "bootstrap": BOOTSTRAP,
+    "puzzle_bits": 0,
+    "blocked": (),
+    "gone": (),
+    "revoked": (),
+    "stable_grace_s": 86400,
+    "laptop_grace_s": 3 * 86400,
+    "next_at": int(EPOCH) + 500 * DAY_S,
+    "expires_at": int(EPOCH) + 999 * DAY_S,
 }
 
-MISTAKES = [lost_prefixes, huge_puzzle, tiny_grace, wrong_bootstrap, everybody_blocked, all_but_one_blocked, everybody_gone, all_revoked, later(lost_prefixes), later(everybody_blocked),
-    combined(lost_prefixes, huge_puzzle, everybody_blocked, wrong_bootstrap, all_revoked)]
+MISTAKES = [
+    lost_prefixes,
+    huge_puzzle,
+    tiny_grace,
+    wrong_bootstrap,
+    everybody_blocked,
+    all_but_one_blocked,
+    everybody_gone,
+    all_revoked,
+    later(lost_prefixes),
+    later(everybody_blocked),
+    combined(lost_prefixes, huge_puzzle, everybody_blocked, wrong_bootstrap, all_revoked),
+]
 
 
 def knows_all(world: World) -> bool:
@@ -104,7 +129,9 @@ def knows_all(world: World) -> bool:
 
 
 def agree(world: World, version: int) -> bool:
-    return {node.overlay.strategies.newest.version for node in world.running()} == {version} and len({node.overlay.strategies.newest_digest for node in world.running()}) == 1
+    return {node.overlay.strategies.newest.version for node in world.running()} == {version} and len(
+        {node.overlay.strategies.newest_digest for node in world.running()}
+    ) == 1
 
 
 @pytest.fixture(autouse=True)
@@ -113,7 +140,10 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def state(world):
-    return [(n.name, n.overlay.strategies.newest.version, len(n.overlay.view.live()), len(n.overlay.view.members())) for n in world.running()]
+    return [
+        (n.name, n.overlay.strategies.newest.version, len(n.overlay.view.live()), len(n.overlay.view.members()))
+        for n in world.running()
+    ]
 
 
 @pytest.mark.parametrize("admission", ["invited", "attested"])

@@ -34,6 +34,7 @@ from node.strategy.draft import (
     FEW_BITS,
     DraftRequest,
     check_index_copies,
+    check_members,
     check_slots,
     check_understood,
     draft,
@@ -47,7 +48,7 @@ from node.strategy.draft import (
     proposed_bits,
 )
 from node.strategy.impact import changes_json
-from node.views.lenient_json import Json
+from node.views.lenient_json import Json, listed, tables
 from node.views.safe_text import plain, plain_json
 from node.views.strategy import change_lines, effect_lines, instant
 
@@ -296,7 +297,8 @@ def _preview(arguments: Namespace, strategy: Strategy) -> Json:
 
 
 def _show_preview(arguments: Namespace, strategy: Strategy) -> None:
-    """Print on standard error what a draft changes, because the signed document may go to standard output."""
+    """Print on standard error what a draft changes, because the signed document may go to standard output; raises
+    BadStrategy where too few members would stay."""
     print(f"version {strategy.version}, in force from {instant(strategy.effective_at)}", file=sys.stderr)
     try:
         before, _ = _ask_version(arguments, "")
@@ -308,9 +310,11 @@ def _show_preview(arguments: Namespace, strategy: Strategy) -> None:
         raise
     except DseError as error:
         print(f"  no preview: {plain(error)}", file=sys.stderr)
-        print("  so it is not known which slots, pages and hosts this moves", file=sys.stderr)
+        print("  so it is not known who would stay, nor which slots, pages and hosts this moves", file=sys.stderr)
     else:
         _print_effect(effect, sys.stderr)
+        stay, lost = len(listed(effect.get("stay"))), len(tables(effect, "lost"))
+        check_members(stay, lost, getattr(arguments, "yes_i_lose", None))
 
 
 def _print_effect(effect: Json, file: Any) -> None:
