@@ -170,8 +170,9 @@ class StrategyUpkeep:
 
 
 def inviters_by(strategy: Strategy) -> Inviters:
-    """Return who may invite by a strategy: its publishers and admitters; and what of that it takes back."""
+    """Return who may invite by a strategy: its publishers and admitters; and what of that it takes back. Where this
+    program does not know the admission, newcomers need an invitation: the strictest rule that it knows."""
     until = {bytes.fromhex(each.key): each.until or inf for each in strategy.admitters}
     until |= {bytes.fromhex(key): inf for key in strategy.publishers}
     revoked = {bytes.fromhex(each.id)[:MARK_BYTES]: float(each.from_at) for each in strategy.revoked}
-    return Inviters(strategy.admission == "invited", until, revoked)
+    return Inviters(strategy.admission != "attested", until, revoked)

@@ -24,7 +24,6 @@ from dht.wire.contact import Address, pack_host
 from dht.wire.heartbeat import GRACES, Graces
 from dht.wire.packets import Packet, PacketHeader, PacketKind, decode_packet, is_from
 
-
 HasStrategy = Callable[[int, bytes], bool]
 
 

@@ -38,7 +38,10 @@ def span(seconds: float) -> str:
 
 def admission_words(admission: object) -> str:
     """Say which nodes are members, by the strategy's field of that name."""
-    return "nodes that " + ("were invited and that " if admission == "invited" else "") + "other members have reached"
+    invited = (
+        "were invited and that " if admission not in (None, "attested") else ""
+    )  # one that is not known: as strict
+    return f"nodes that {invited}other members have reached"
 
 
 def rule_words(rule: Json) -> str:
