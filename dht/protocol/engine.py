@@ -284,14 +284,20 @@ class ProtocolEngine:
         if isinstance(packet, str):
             return packet
         if self.members.blocked and node_id_of(packet.public_key) in self.members.blocked:
-            return self._heard_blocked(now, packet)
+            return self._heard_blocked(now, packet, source)
         if packet.has_mac and packet.kind is not PacketKind.PONG:
             self._events += self._alerts.compare(now, packet)
         return self._answered(now, packet) if packet.kind in ANSWERS else self._asked(now, packet, source)
 
-    def _heard_blocked(self, now: Now, packet: Packet) -> str:
-        """Take from a packet of a node that the strategy blocks which strategy that node has, and nothing else."""
+    def _heard_blocked(self, now: Now, packet: Packet, source: Address) -> str:
+        """Take from a packet of a node that the strategy blocks which strategy that node has, and nothing else. Where
+        forks block all, only an empty PONG shows each side the other one."""
+        if packet.kind is PacketKind.PING:
+            answer, key = Pong((pack_host(source.host), source.port), ()), self.identity.shared_key(packet.public_key)
+            self._requester.answer(packet.transaction, answer, key, source, limit=len(packet.data))
         request = self._requester.requests.find(packet.transaction) if packet.kind is PacketKind.PONG else None
+        if not packet.has_mac:
+            return BLOCKED
         if request is None or request.public_key not in (None, packet.public_key) or not isinstance(request.body, Ping):
             self._events += self._alerts.compare(now, packet)
         elif isinstance(body := decode_body(packet), Pong):

@@ -105,8 +105,8 @@ class PacketFilter:
 
     def admit(self, now: Now, data: bytes, source: Address) -> Packet | str:
         """Return the packet, or why it is refused; raises BadMessage or BadSignature where it is malformed. The sender
-        of a packet with a MAC is proven; only a PING may have none. Of nodes that the strategy blocks, proven packets
-        are returned that name a strategy which this node has not."""
+        of a packet with a MAC is proven; only a PING may have none. Of nodes that the strategy blocks, the packets are
+        returned that name a strategy which this node has not."""
         carries = len(data) > 1 and data[1] in OF_MESSAGES
         addresses, peers = (self._messages_from, self._messages_of) if carries else (self._addresses, self._peers)
         if not addresses.take(_subscriber(source.host), now.steady):
@@ -117,7 +117,7 @@ class PacketFilter:
         if packet.public_key == self._identity.public_key:
             return "own packet"
         is_blocked = bool(self._members.blocked) and node_id_of(packet.public_key) in self._members.blocked
-        if is_blocked and not (packet.has_mac and self._rules.is_news(packet)):
+        if is_blocked and not self._rules.is_news(packet):
             return BLOCKED
         if self._is_stranger(packet.public_key) and not self._strangers.take("", now.steady):
             return "strangers over their rate"

@@ -13,7 +13,7 @@ from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import DAY_S, World, WorldPlan, simulate
 from tests.parameters import proved
 from tests.sim.simulated import simulated
-from tests.sim.test_strategy_repaired import OURS, PRIVATE, REPAIRED_WITHIN_S, knows_all, publish, versions
+from tests.sim.test_strategy_repaired import PRIVATE, REPAIRED_WITHIN_S, knows_all, publish, versions
 
 HOSTS = ("10.1.0.1", "10.1.0.2", "10.1.0.3", "10.1.0.4")
 APART_S = 450.0
