@@ -406,7 +406,7 @@ def test_a_version_that_puts_out_too_many_is_signed_with_their_number_alone(
     (tmp_path / "draft.json").write_text(json.dumps(site.get("/api/v1/strategy").json | {"publishers": [public]}))
     sign = ["strategy", "sign", str(tmp_path / "draft.json"), "--key", key, "--out", str(signed), "--yes", *place]
     lost = [{"node": f"{n}" * 40, "reason": "it is\x1b[2J blocked"} for n in range(3)]
-    site.service.left = {"stay": ["ab" * 20], "lost": lost}
+    site.service.effect = {"stay": ["ab" * 20], "lost": lost}
     for more in ([], ["--yes-i-lose", "2"]):
         assert main([*sign, *more]) == 2
         said = capsys.readouterr().err
@@ -414,7 +414,7 @@ def test_a_version_that_puts_out_too_many_is_signed_with_their_number_alone(
         assert "puts out 3 of 4 present members" in said and "add --yes-i-lose 3" in said and not signed.exists()
     assert main([*sign, "--yes-i-lose", "3"]) == 0
     signed.unlink()
-    site.service.left = {"stay": [], "lost": lost}
+    site.service.effect = {"stay": [], "lost": lost}
     assert main([*sign, "--yes-i-lose", "3"]) == 2
     assert "it leaves nobody" in capsys.readouterr().err and not signed.exists()
 
