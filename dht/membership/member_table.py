@@ -242,9 +242,9 @@ class MemberTable:
         self.expire(now)
         return self._order.all()
 
-    def forget_unproven(self, puzzle_bits: int) -> None:
-        """Forget the peers whose identities have less work behind them than these bits."""
-        for peer, known in (*self.known(), *self.waiting.items()):
+    def forget_unproven(self, puzzle_bits: int, before: int) -> None:
+        """Forget the peers whose identities have less work behind them than these bits; `before`: what all have."""
+        for peer, known in (*self.known(), *self.waiting.items()) if puzzle_bits > before else ():
             if work_of(known.opened.heartbeat.public_key, known.opened.heartbeat.nonce) < puzzle_bits:
                 self._drop(peer)
 

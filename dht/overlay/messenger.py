@@ -156,7 +156,7 @@ class Messenger:
         may make members refuse each other, and they need the next one: strangers cannot use up what is theirs."""
         if asker == self._node_id or self._core.members.find(asker) is not None:
             return True
-        return self._strangers.take(asker if self._core.was_dropped(asker) else "", self._clock().steady)
+        return self._strangers.take(asker if self._core.intake.was_dropped(asker) else "", self._clock().steady)
 
     async def _ask_self(self, name: str, body: bytes) -> bytes:
         try:

@@ -166,7 +166,7 @@ class OverlayReport:
         """Return which present members, this node among them, would stay under a strategy, and which it puts out."""
         core, found = self._core, [self._core.members.find(peer) for peer in self._core.members.members(self._clock())]
         present = [each.opened for each in found if each and self._view.is_live(each.opened.contact.node_id)]
-        own = core.own_heartbeat()
+        own = core.intake.own_heartbeat()
         allow_private = core.rules.policy.allow_private
         return members_left(strategy, [*present, *own], self._clock().wall, allow_private=allow_private)
 

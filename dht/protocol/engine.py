@@ -77,8 +77,7 @@ class ProtocolEngine:
         families: WorkingFamilies | None = None,
     ) -> None:
         """`network`: the network's id. `listening`: one endpoint a family; :: or 0.0.0.0 where peers shall tell.
-        `families`: those of this machine, by default the ones in which
-        it listens."""
+        `families`: those of this machine, by default the ones in which it listens."""
         self.families = families = families or WorkingFamilies(e.family for e in listening)
         self.node_id = identity.node_id
         self.refused: Counter[str] = Counter()  # what was refused, by reason
@@ -93,7 +92,7 @@ class ProtocolEngine:
         self._bootstrap = bootstrap = BootstrapRetry(families, rng)
         self._filter = PacketFilter(identity, rules, config, members)
         self._requester = asks = Requester(identity, rules, self.routing, partners, self.refused, rng)
-        self._intake = intake = HeartbeatIntake(
+        self.intake = intake = HeartbeatIntake(
             self.own, rules, members, partners, bootstrap, self.clocks, self.twin, self.refused
         )
         self.refused_heartbeats = intake.refused_heartbeats
@@ -172,26 +171,8 @@ class ProtocolEngine:
         self._bootstrap.add(addresses, now, is_trusted=is_trusted)
 
     def remember(self, now: Now, heartbeats: Iterable[bytes]) -> None:
-        """Take the authors of an earlier run's heartbeats (raw bytes) as members, and ask them soon. They count as live
-        only where the heartbeat is recent enough."""
-        self._intake.recall(now, heartbeats)
-
-    def dropped(self, now: Now) -> list[VerifiedHeartbeat]:
-        """Return the last heartbeats of the members that a strategy made this node forget within the last 30 days."""
-        return [each for each in self._bootstrap.dropped(now) if self.members.find(each.contact.node_id) is None]
-
-    def own_heartbeat(self) -> list[VerifiedHeartbeat]:
-        """Return this node's last heartbeat where it is a member and has an address."""
-        is_heard = self.own.raw and self.members.admission.is_member(self.node_id)
-        return list(self._intake.open_kept([self.own.raw])) if is_heard else []
-
-    def was_member(self) -> bool:
-        """Tell whether this node is a member, or was one before a strategy put it out."""
-        return self._intake.was_member or self.members.admission.is_member(self.node_id)
-
-    def was_dropped(self, peer: NodeId) -> bool:
-        """Tell whether a strategy made this node drop a member."""
-        return self._bootstrap.find_dropped(peer) is not None
+        """Take the authors of an earlier run's heartbeats (raw bytes) as members, live only by a recent one; ask them."""
+        self.intake.recall(now, heartbeats)
 
     def introduce(self, now: Now, peer: VerifiedHeartbeat, address: Address, rtt_s: float) -> None:
         """Take a peer as if it had answered from this address after so many seconds."""
@@ -200,9 +181,8 @@ class ProtocolEngine:
     def set_strategy(self, rules: StrategyRules) -> None:
         """Go by this strategy from now on."""
         before = [each.opened for _, each in self.members.known()]
-        self._intake.was_member |= self.members.admission.is_member(self.node_id)
-        if rules.puzzle_bits > self.rules.puzzle_bits:
-            self.members.forget_unproven(rules.puzzle_bits)
+        self.intake.note_member()
+        self.members.forget_unproven(rules.puzzle_bits, self.rules.puzzle_bits)
         self.rules.adopt(rules)
         self.own.follow(rules.version, rules.slot_bits)
         self.members.graces.set_graces(rules.graces)
@@ -211,7 +191,7 @@ class ProtocolEngine:
         self.members.put_out(rules.gone)
         for peer in rules.blocked:
             self.routing.forget(peer)
-        self._intake.follow(before)
+        self.intake.follow(before)
 
     def take_part(self, yes: bool) -> None:
         """Be a member that peers hear of, or a quiet client: it asks and is answered, and stands in nobody's tables."""
@@ -290,18 +270,15 @@ class ProtocolEngine:
         return self._answered(now, packet) if packet.kind in ANSWERS else self._asked(now, packet, source)
 
     def _heard_blocked(self, now: Now, packet: Packet, source: Address) -> str:
-        """Take from a packet of a node that the strategy blocks which strategy that node has, and nothing else. Where
-        forks block all, only an empty PONG shows each side the other one."""
+        """Take from a blocked node's packet which strategy it has; an empty PONG shows it ours: forks may block all."""
         if packet.kind is PacketKind.PING:
             answer, key = Pong((pack_host(source.host), source.port), ()), self.identity.shared_key(packet.public_key)
             self._requester.answer(packet.transaction, answer, key, source, limit=len(packet.data))
-        request = self._requester.requests.find(packet.transaction) if packet.kind is PacketKind.PONG else None
-        if not packet.has_mac:
-            return BLOCKED
-        if request is None or request.public_key not in (None, packet.public_key) or not isinstance(request.body, Ping):
-            self._events += self._alerts.compare(now, packet)
-        elif isinstance(body := decode_body(packet), Pong):
+        body, request = decode_body(packet), self._requester.requests.find(packet.transaction)
+        if isinstance(body, Pong) and request and request.public_key in (None, packet.public_key):
             self._events += self._alerts.compare(now, packet, request.address, body.heartbeats)
+        elif packet.has_mac:
+            self._events += self._alerts.compare(now, packet)
         return BLOCKED
 
     def _asked(self, now: Now, packet: Packet, source: Address) -> str:

@@ -185,6 +185,24 @@ class HeartbeatIntake:
         self._bootstrap.keep(dropped)
         self._remember(former, now)
 
+    def own_heartbeat(self) -> list[VerifiedHeartbeat]:
+        """Return this node's last heartbeat where it is a member and has an address."""
+        is_heard = self._own.raw and self._members.admission.is_member(self._members.own)
+        return list(self.open_kept([self._own.raw])) if is_heard else []
+
+    def dropped(self, now: Now) -> list[VerifiedHeartbeat]:
+        """Return the last heartbeats of the members that a strategy made this node forget within the last 30 days."""
+        return [each for each in self._bootstrap.dropped(now) if self._members.find(each.contact.node_id) is None]
+
+    def was_dropped(self, peer: NodeId) -> bool:
+        """Tell whether a strategy made this node drop a member."""
+        return self._bootstrap.find_dropped(peer) is not None
+
+    def note_member(self) -> bool:
+        """Note whether this node is a member; tell whether it is or was one."""
+        self.was_member |= self._members.admission.is_member(self._members.own)
+        return self.was_member
+
     def open_kept(self, raws: Iterable[bytes]) -> Iterator[VerifiedHeartbeat]:
         """Read heartbeats whatever the strategy says of their authors."""
         for raw in raws:

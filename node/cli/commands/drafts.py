@@ -297,24 +297,23 @@ def _preview(arguments: Namespace, strategy: Strategy) -> Json:
 
 
 def _show_preview(arguments: Namespace, strategy: Strategy) -> None:
-    """Print on standard error what a draft changes, because the signed document may go to standard output; raises
-    BadStrategy where too few members would stay."""
+    """Print on standard error what a draft changes; raises BadStrategy where too few members would stay."""
     print(f"version {strategy.version}, in force from {instant(strategy.effective_at)}", file=sys.stderr)
     try:
         before, _ = _ask_version(arguments, "")
-        changes = changes_json(before, strategy)
         print(f"what differs from version {before.version}, which is in force", file=sys.stderr)
-        print_facts([(f"  {name}", value) for name, value in change_lines(changes)], file=sys.stderr)
+        changes = change_lines(changes_json(before, strategy))
+        print_facts([(f"  {name}", value) for name, value in changes], file=sys.stderr)
         effect = _preview(arguments, strategy)
     except BadStrategy:
         raise
     except DseError as error:
         print(f"  no preview: {plain(error)}", file=sys.stderr)
         print("  so it is not known who would stay, nor which slots, pages and hosts this moves", file=sys.stderr)
-    else:
-        _print_effect(effect, sys.stderr)
-        stay, lost = len(listed(effect.get("stay"))), len(tables(effect, "lost"))
-        check_members(stay, lost, getattr(arguments, "yes_i_lose", None))
+        return
+    _print_effect(effect, sys.stderr)
+    stay, lost = len(listed(effect.get("stay"))), len(tables(effect, "lost"))
+    check_members(stay, lost, getattr(arguments, "yes_i_lose", None))
 
 
 def _print_effect(effect: Json, file: Any) -> None:
@@ -327,10 +326,9 @@ def _agreed(arguments: Namespace, strategy: Strategy) -> bool:
     _show_preview(arguments, strategy)
     if not arguments.yes and not sys.stdin.isatty():
         raise BadStrategy("--yes", "is missing, and there is no terminal to ask at", "read the preview, then add --yes")
-    if arguments.yes or asked_for_yes(f"Sign version {strategy.version}?"):
-        return True
-    print("not signed", file=sys.stderr)
-    return False
+    if not (is_agreed := arguments.yes or asked_for_yes(f"Sign version {strategy.version}?")):
+        print("not signed", file=sys.stderr)
+    return is_agreed
 
 
 def _say_what_lacks(arguments: Namespace, signed: SignedStrategy, strategy: Strategy) -> None:
