@@ -171,7 +171,7 @@ class ProtocolEngine:
         self._bootstrap.add(addresses, now, is_trusted=is_trusted)
 
     def remember(self, now: Now, heartbeats: Iterable[bytes]) -> None:
-        """Take the authors of an earlier run's heartbeats (raw bytes) as members, live only by a recent one; ask them."""
+        """Take the authors of an earlier run's heartbeats (raw bytes) as members, live by recent ones; ask them."""
         self.intake.recall(now, heartbeats)
 
     def introduce(self, now: Now, peer: VerifiedHeartbeat, address: Address, rtt_s: float) -> None:
@@ -270,7 +270,7 @@ class ProtocolEngine:
         return self._answered(now, packet) if packet.kind in ANSWERS else self._asked(now, packet, source)
 
     def _heard_blocked(self, now: Now, packet: Packet, source: Address) -> str:
-        """Take from a blocked node's packet which strategy it has; an empty PONG shows it ours: forks may block all."""
+        """Take from a blocked node's packet which strategy it has; an empty PONG shows it ours."""
         if packet.kind is PacketKind.PING:
             answer, key = Pong((pack_host(source.host), source.port), ()), self.identity.shared_key(packet.public_key)
             self._requester.answer(packet.transaction, answer, key, source, limit=len(packet.data))
