@@ -4,8 +4,8 @@ Pure: `now` and `rng` are arguments. While nobody is live the pauses are an eigh
 60 s: whoever comes a little later is met a little later. With live peers an address that none of them has is tried
 each minute, which joins two networks that started apart. While nobody is live, the
 addresses of former members are tried too, for ever: a node that slept through a holiday finds its network again.
-A strategy may make members refuse each other's heartbeats by mistake. The addresses of such members are tried each
-minute for 30 days, whoever is live, because any of them may have the corrected version.
+A strategy may make members drop each other by mistake. The addresses of such members are tried each minute for 30
+days, whoever is live and whatever prefixes are declared, because any of them may have the corrected version.
 """
 
 from collections.abc import Iterable
@@ -56,7 +56,8 @@ class BootstrapRetry:
             self.next_due = min(self.next_due, now.steady + PAUSE_FIRST_S)
 
     def keep(self, dropped: Iterable[VerifiedHeartbeat]) -> None:
-        """Remember the members that a strategy makes this node drop; a random choice of 64 is kept."""
+        """Remember the members that a strategy makes this node drop; a random choice of 64 is kept. All are tried at
+        once: the next strategy may have come."""
         self._dropped |= {opened.contact.node_id: opened for opened in dropped}
         kept = self._rng.sample(list(self._dropped), min(DROPPED_LIMIT, len(self._dropped)))
         self._dropped = {peer: self._dropped[peer] for peer in kept}
@@ -66,6 +67,14 @@ class BootstrapRetry:
     def found(self, peer: NodeId) -> None:
         """Note that a peer's heartbeats are taken again."""
         self._dropped.pop(peer, None)
+
+    def find_dropped(self, peer: NodeId) -> VerifiedHeartbeat | None:
+        """Return the last heartbeat of a member that a strategy made this node drop."""
+        return self._dropped.get(peer)
+
+    def all_dropped(self) -> Iterable[tuple[NodeId, VerifiedHeartbeat]]:
+        """Return the members that a strategy made this node drop."""
+        return self._dropped.items()
 
     def dropped(self, now: Now) -> list[VerifiedHeartbeat]:
         """Return the last heartbeats of the members that a strategy made this node drop within the last 30 days."""

@@ -242,17 +242,11 @@ class MemberTable:
         self.expire(now)
         return self._order.all()
 
-    def forget_unproven(self, puzzle_bits: int) -> list[VerifiedHeartbeat]:
-        """Forget the peers whose identities have less work behind them than these bits; return the known ones."""
-        unproven = [
-            (peer, known.opened)
-            for peer, known in (*self.known(), *self.waiting.items())
-            if work_of(known.opened.heartbeat.public_key, known.opened.heartbeat.nonce) < puzzle_bits
-        ]
-        dropped = [opened for peer, opened in unproven if self.find(peer) is not None]
-        for peer, _ in unproven:
-            self._drop(peer)
-        return dropped
+    def forget_unproven(self, puzzle_bits: int, before: int) -> None:
+        """Forget the peers whose identities have less work behind them than these bits; `before`: what all have."""
+        for peer, known in (*self.known(), *self.waiting.items()) if puzzle_bits > before else ():
+            if work_of(known.opened.heartbeat.public_key, known.opened.heartbeat.nonce) < puzzle_bits:
+                self._drop(peer)
 
     def neighbourhood_of(self, point: bytes) -> IdRange:
         """Return the neighbourhood of a peer, or of any point."""

@@ -20,6 +20,7 @@ from dht.clock import Clock, Now
 from dht.errors import MALFORMED, BadMessage, InputError, PeerTimeout, RemoteError
 from dht.keys import NodeId
 from dht.membership.answer_times import AnswerTimes, LatePeers
+from dht.membership.bootstrap_retry import DROPPED_LIMIT
 from dht.messages import Answer, Asked, GetStrategy, Handler, Message, StrategyDigest
 from dht.overlay.packet_messages import ByChannel, PacketMessages
 from dht.ownership.view import OverlayView
@@ -41,7 +42,8 @@ CONNECT_SHARE, CONNECT_LEAST_S = 0.5, 1.5  # of the time for an answer, after wh
 GUESTS_S, GUESTS_BURST = 0.5, 8.0  # tunnels opened for clients, all together: with IDLE_S half of what a relay bears
 
 STRATEGIES = frozenset({GetStrategy.__name__, StrategyDigest.__name__})
-STRANGERS_S, STRANGERS_BURST = 0.5, 8.0  # a second, that all who are no members may ask for strategies together
+# A second: so often those that were no members may ask for strategies together, and each that a strategy put out.
+STRANGERS_S, STRANGERS_BURST = 0.5, 8.0
 
 
 class Messenger:
@@ -63,7 +65,7 @@ class Messenger:
         self._node_id = core.node_id
         self._encoder = msgspec.msgpack.Encoder()
         self._guests = RateLimiter(GUESTS_S, GUESTS_BURST, keys=1)
-        self._strangers = RateLimiter(STRANGERS_S, STRANGERS_BURST, keys=1)
+        self._strangers = RateLimiter(STRANGERS_S, STRANGERS_BURST, keys=1 + DROPPED_LIMIT)
         self._packets = PacketMessages(core, clock, kick, self._note_late) if packets else None
         self._broken, self.late, self.times = BrokenWays(), LatePeers(clock), AnswerTimes(clock)
         self._members: tuple[NodeId, ...] = ()
@@ -151,9 +153,10 @@ class Messenger:
 
     def _may_have_strategies(self, asker: NodeId) -> bool:
         """Whether a node may ask for strategies: members always, all others together now and then. A mistaken strategy
-        may make members refuse each other, and they need the next one."""
-        is_member = asker == self._node_id or self._core.members.find(asker) is not None
-        return is_member or self._strangers.take("", self._clock().steady)
+        may make members refuse each other, and they need the next one: strangers cannot use up what is theirs."""
+        if asker == self._node_id or self._core.members.find(asker) is not None:
+            return True
+        return self._strangers.take(asker if self._core.intake.was_dropped(asker) else "", self._clock().steady)
 
     async def _ask_self(self, name: str, body: bytes) -> bytes:
         try:

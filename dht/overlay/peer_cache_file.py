@@ -132,5 +132,5 @@ class PeerCacheFile:
         they need no names."""
         members, own = self._members, self._core.own.raw
         raws = [known.opened.raw for peer, known in members.known() if members.admission.is_lasting(peer)]
-        raws += [each.raw for each in self._core.dropped(self._clock())]
-        return [own, *raws] if raws and own and members.admission.is_member(members.own) else raws
+        raws += [each.raw for each in self._core.intake.dropped(self._clock())]
+        return [own, *raws] if raws and own and self._core.intake.note_member() else raws

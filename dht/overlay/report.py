@@ -8,7 +8,8 @@ Such a node does nothing in its network's name. One with a twin is two, and peer
 off takes itself for alone. One that never met its network knows nothing of it, and the other two may be the cause.
 """
 
-from collections.abc import Mapping, Sequence, Set
+import logging
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from dht.clock import Clock, Now
 from dht.keys import NodeId
@@ -20,13 +21,15 @@ from dht.membership.reasons_apart import LOST, FirstMeeting
 from dht.overlay.admission_upkeep import AdmissionUpkeep
 from dht.overlay.messenger import Messenger
 from dht.overlay.strategy_upkeep import HeartbeatAnnouncer
+from dht.overlay.who_stays import MembersLeft, members_left
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.heartbeat_intake import RefusedHeartbeat
 from dht.reachability.autonat import AutoNat
 from dht.reachability.evidence import ReachabilityEvidence
+from dht.strategy.document import Strategy
 from dht.transport.request_auth import WINDOW_S
-from dht.wire.contact import Endpoint, Family
+from dht.wire.contact import Address, Endpoint, Family
 from dht.wire.heartbeat import Condition, Load
 from dht.wire.heartbeat_fit import why_left_out
 from dht.wire.invitation import InvitedBy, read_invited_by
@@ -57,6 +60,12 @@ class SelfDoubt:
         return self._core.clocks.sides(self._clock(), MOST_OFF_S, live).are_against_us
 
 
+log = logging.getLogger(__name__)
+
+ALONE = (
+    "this node is a network of its own: all first contacts of its network file, %s, are addresses of this machine. "
+    "If another node is the first, get a network file that names its address as others reach it"
+)
 FIND_S = 10.0  # after the start until somebody should have answered
 
 
@@ -78,6 +87,7 @@ class OverlayReport:
         self._announcer = announcer
         self._leases, self._autonat, self._admission = leases, autonat, admission
         self._began_at = clock().steady
+        self._own_contacts = ""
 
     @property
     def refused(self) -> Mapping[str, int]:
@@ -120,6 +130,13 @@ class OverlayReport:
         own = tuple(filter(None, (waits, self.why_refused(), self.heartbeat_warning())))
         return self._missing(now) + others + self._messenger.warnings() + own
 
+    def note_own_contacts(self, addresses: Iterable[Address]) -> None:
+        """Note that all first contacts of the network are this machine's addresses: this node begins a network, though
+        nobody may have meant it to."""
+        if not self._core.members.admission.is_root(self._core.node_id):
+            self._own_contacts = ", ".join(f"{address.host} port {address.port}" for address in addresses)
+            log.warning(ALONE, self._own_contacts)
+
     def why_refused(self) -> str:
         """Say why members refuse this node by the strategy in force, and what helps; "" where they do not."""
         return self._core.own.why_refused() if self._core.takes_part else ""
@@ -144,6 +161,14 @@ class OverlayReport:
         """Return the near members that have not answered for a while; by a wrong clock of this machine all would seem
         silent, so it names nobody then."""
         return () if self.clock_warning() else silent_members(self._core.members, self._clock())
+
+    def members_left(self, strategy: Strategy) -> MembersLeft:
+        """Return which present members, this node among them, would stay under a strategy, and which it puts out."""
+        core, found = self._core, [self._core.members.find(peer) for peer in self._core.members.members(self._clock())]
+        present = [each.opened for each in found if each and self._view.is_live(each.opened.contact.node_id)]
+        own = core.intake.own_heartbeat()
+        allow_private = core.rules.policy.allow_private
+        return members_left(strategy, [*present, *own], self._clock().wall, allow_private=allow_private)
 
     def leavers(self) -> tuple[NodeId, ...]:
         """Return the live members that are leaving for good, which own nothing; this node may be one."""
@@ -172,6 +197,8 @@ class OverlayReport:
             return ()
         if self._view.first_meeting.is_lost:  # where clocks differ, somebody does answer, and that is said
             return () if self._core.clocks.warnings(now) else (LOST,)
+        if self._own_contacts and len(self._view.members()) <= 1:
+            return (ALONE % self._own_contacts,)
         others = len({*self._view.members()} - self._view.away() - {self._view.node_id})
         if others <= 0 or len(self._view.live()) > 1:
             return ()

@@ -160,6 +160,7 @@ class OverlayService:
                 if address not in others:
                     self._core.own.seen_at(address.host, self.node_id)
             if used and not others:
+                self.report.note_own_contacts(used)
                 self.begin_network()
         self._joins = self._joins or bool(others)
         self._core.join(self._clock(), others, is_trusted=is_trusted)

@@ -29,14 +29,17 @@ from dht.errors import BadStrategy, RemoteError
 from dht.identity.node_key import node_id_of
 from dht.keys import KEY_BYTES, Key, NodeId
 from dht.messages import GetStrategy, PeerClient, StrategyChain, StrategyDigest
+from dht.rate_limit import remember
 from dht.reachability.autonat import ContactClient
-from dht.strategy.document import decode_signed
+from dht.strategy.document import decode_signed, parse_document
 from dht.strategy.history import StrategyHistory
 from dht.wire.contact import Contact
 from dht.wire.value_record import ValueRecord
 
-PULL_S = 4.0  # for a peer's chain
+PULL_S = 4.0  # for one answer of a peer
+PULL_ALL_S = 30.0  # for all of its chain: a newcomer asks several times for a long one
 PULLS_WAITING = 16  # peers ahead of us that are remembered; whoever still is says so again
+FAILED_LIMIT = 256  # peers whose last chain brought nothing
 
 
 class StrategySync:
@@ -46,45 +49,79 @@ class StrategySync:
         self._strategies = strategies
         self._asks = asks
         self._changed = changed
-        self._ahead: asyncio.Queue[tuple[NodeId, Contact | None]] = asyncio.Queue(PULLS_WAITING)
+        self._ahead: dict[NodeId, Contact | None] = {}
+        self._is_any = asyncio.Event()
+        self._failed: dict[NodeId, int] = {}  # how often in a row a peer that said so brought nothing
 
     def is_ahead(self, peer: NodeId, contact: Contact | None = None) -> None:
-        """Note that a peer has a strategy that we have not; `contact`: where it is asked if it is no live member. A
-        full queue loses it; the peer's next packet says it again."""
-        if not self._ahead.full():
-            self._ahead.put_nowait((peer, contact))
+        """Note that a peer has a strategy that we have not; `contact`: where it is asked if it is no live member. Where
+        many wait, one that brought nothing gives way; a peer's next packet says it again."""
+        self._ahead[peer] = contact or self._ahead.get(peer)
+        if len(self._ahead) > PULLS_WAITING:
+            del self._ahead[max(reversed(self._ahead), key=self._failures)]
+        self._is_any.set()
 
     async def run(self) -> None:
-        """Ask one peer after the other for its strategies until cancelled."""
+        """Ask one peer after the other for its strategies until cancelled: those that never failed come first."""
         while True:
-            peer, contact = await self._ahead.get()
+            await self._is_any.wait()
+            peer = min(self._ahead, key=self._failures)
+            contact = self._ahead.pop(peer)
+            if not self._ahead:
+                self._is_any.clear()
+            before, reason = self._strategies.newest_digest, "nothing new"
             try:
-                if not await self._pull(peer, contact, self._strategies.newest.version):
-                    await self._pull(peer, contact, 1)
-            except (RemoteError, BadStrategy) as error:
-                log.info("strategy not taken from=%s reason=%s", peer.hex(), error)
+                async with asyncio.timeout(PULL_ALL_S):
+                    await self._pull(peer, contact)
+            except (RemoteError, BadStrategy, TimeoutError) as error:
+                reason = str(error) or f"slower than {PULL_ALL_S:.0f} s"
+                log.info("strategy not taken from=%s reason=%s", peer.hex(), reason)
+            if before == self._strategies.newest_digest:
+                remember(self._failed, peer, self._failures(peer) + 1, FAILED_LIMIT)
+            else:
+                self._failed.pop(peer, None)
+
+    def _failures(self, peer: NodeId) -> int:
+        return self._failed.get(peer, 0)
 
     async def answer(self, asker: NodeId, message: GetStrategy) -> StrategyChain:
         """Return our accepted versions from one on."""
         return StrategyChain(self._strategies.chain(message.from_version))
 
-    async def _pull(self, peer: NodeId, contact: Contact | None, from_version: int) -> bool:
-        """Take a peer's versions from one on; False where the first does not fit: the fork lies further back."""
+    async def _pull(self, peer: NodeId, contact: Contact | None) -> None:
+        """Take a peer's versions from our newest on, or from the first where the fork lies further back, until it has
+        no more that we lack."""
+        from_version = self._strategies.newest.version
+        versions = await self._ask(peer, contact, from_version)
+        if not versions or not self._follows(versions[0]):
+            from_version = 1
+            versions = await self._ask(peer, contact, from_version)
+        while versions:
+            is_new = [self._take(version) for version in versions]
+            from_version += len(versions)
+            if not any(is_new) and from_version > self._strategies.newest.version:
+                break
+            versions = await self._ask(peer, contact, from_version)
+
+    async def _ask(self, peer: NodeId, contact: Contact | None, from_version: int) -> tuple[bytes, ...]:
         question = GetStrategy(from_version)
         if contact is not None:
             chain = await self._asks.ask_at(contact, question, StrategyChain, timeout_s=PULL_S)
         else:
             chain = await self._asks.ask(peer, question, StrategyChain, timeout_s=PULL_S)
-        for number, version in enumerate(chain.versions):
-            try:
-                adopted = self._strategies.adopt(decode_signed(version))
-            except BadStrategy as error:
-                if number == 0 and error.field == "previous" and from_version > 1:
-                    return False
-                raise
-            if adopted:
-                self._changed()
-        return True
+        return chain.versions
+
+    def _follows(self, version: bytes) -> bool:
+        """Tell whether a version of a peer follows our chain: its number has the one before that we have."""
+        document = parse_document(decode_signed(version).document)
+        before = self._strategies.signed(document.version - 1)
+        return document.version == 1 or (before is not None and document.previous == before.digest)
+
+    def _take(self, version: bytes) -> bool:
+        is_new = self._strategies.adopt(decode_signed(version))
+        if is_new:
+            self._changed()
+        return is_new
 
 
 log = logging.getLogger(__name__)
@@ -205,8 +242,7 @@ class StrategyDissemination:
             self._sync.is_ahead(peer)
 
     def _is_better(self, version: int, digest: bytes) -> bool:
-        ours = self._ours()
-        return version > ours.version or (version == ours.version and digest != ours.digest)
+        return not self._strategies.has(version, digest)
 
     def _ours(self) -> StrategyDigest:
         return StrategyDigest(self._strategies.newest.version, bytes.fromhex(self._strategies.newest_digest))

@@ -157,7 +157,7 @@ class StrategyUpkeep:
         self.block_notice.note([each.opened.contact for each in known if each is not None])
         graces = Graces(current.stable_grace_s, current.laptop_grace_s)
         gone = {NodeId(bytes.fromhex(each.id)): float(each.at) for each in current.gone}
-        put_out = blocked, graces, bits, inviters_by(current), gone
+        put_out = blocked, graces, bits, inviters_by(current), gone, self._strategies.has
         self._core.set_strategy(StrategyRules(newest.version, digest, current.slot_bits, policy, *put_out))
         self._solver.want(max(newest.puzzle_bits, current.puzzle_bits))
         self._view.refresh()
@@ -170,8 +170,9 @@ class StrategyUpkeep:
 
 
 def inviters_by(strategy: Strategy) -> Inviters:
-    """Return who may invite by a strategy: its publishers and admitters; and what of that it takes back."""
+    """Return who may invite by a strategy: its publishers and admitters; and what of that it takes back. Where this
+    program does not know the admission, newcomers need an invitation: the strictest rule that it knows."""
     until = {bytes.fromhex(each.key): each.until or inf for each in strategy.admitters}
     until |= {bytes.fromhex(key): inf for key in strategy.publishers}
     revoked = {bytes.fromhex(each.id)[:MARK_BYTES]: float(each.from_at) for each in strategy.revoked}
-    return Inviters(strategy.admission == "invited", until, revoked)
+    return Inviters(strategy.admission != "attested", until, revoked)

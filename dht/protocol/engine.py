@@ -29,7 +29,7 @@ from dht.protocol.heartbeat_intake import HeartbeatIntake
 from dht.protocol.introductions import Introductions
 from dht.protocol.message_answers import MessageAnswers
 from dht.protocol.message_questions import MessageQuestions, Told
-from dht.protocol.network_rules import NetworkRules, PacketFilter, StrategyRules
+from dht.protocol.network_rules import BLOCKED, NetworkRules, PacketFilter, StrategyRules
 from dht.protocol.requester import Datagram, Requester
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.protocol.value_finder import TableUpkeep, ValueFinder
@@ -38,7 +38,7 @@ from dht.routing.responder import Responder
 from dht.routing.routing_table import RoutingTable
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint, pack_host, unpack_host
-from dht.wire.heartbeat import VerifiedHeartbeat, fits
+from dht.wire.heartbeat import VerifiedHeartbeat
 from dht.wire.packets import (
     HEADER,
     MAC_BYTES,
@@ -77,8 +77,7 @@ class ProtocolEngine:
         families: WorkingFamilies | None = None,
     ) -> None:
         """`network`: the network's id. `listening`: one endpoint a family; :: or 0.0.0.0 where peers shall tell.
-        `families`: those of this machine, by default the ones in which
-        it listens."""
+        `families`: those of this machine, by default the ones in which it listens."""
         self.families = families = families or WorkingFamilies(e.family for e in listening)
         self.node_id = identity.node_id
         self.refused: Counter[str] = Counter()  # what was refused, by reason
@@ -93,7 +92,7 @@ class ProtocolEngine:
         self._bootstrap = bootstrap = BootstrapRetry(families, rng)
         self._filter = PacketFilter(identity, rules, config, members)
         self._requester = asks = Requester(identity, rules, self.routing, partners, self.refused, rng)
-        self._intake = intake = HeartbeatIntake(
+        self.intake = intake = HeartbeatIntake(
             self.own, rules, members, partners, bootstrap, self.clocks, self.twin, self.refused
         )
         self.refused_heartbeats = intake.refused_heartbeats
@@ -172,13 +171,8 @@ class ProtocolEngine:
         self._bootstrap.add(addresses, now, is_trusted=is_trusted)
 
     def remember(self, now: Now, heartbeats: Iterable[bytes]) -> None:
-        """Take the authors of an earlier run's heartbeats (raw bytes) as members, and ask them soon. They count as live
-        only where the heartbeat is recent enough."""
-        self._intake.recall(now, heartbeats)
-
-    def dropped(self, now: Now) -> list[VerifiedHeartbeat]:
-        """Return the last heartbeats of the members that a strategy made this node forget within the last 30 days."""
-        return [each for each in self._bootstrap.dropped(now) if self.members.find(each.contact.node_id) is None]
+        """Take the authors of an earlier run's heartbeats (raw bytes) as members, live by recent ones; ask them."""
+        self.intake.recall(now, heartbeats)
 
     def introduce(self, now: Now, peer: VerifiedHeartbeat, address: Address, rtt_s: float) -> None:
         """Take a peer as if it had answered from this address after so many seconds."""
@@ -186,12 +180,9 @@ class ProtocolEngine:
 
     def set_strategy(self, rules: StrategyRules) -> None:
         """Go by this strategy from now on."""
-        unproven = rules.puzzle_bits > self.rules.puzzle_bits
-        dropped = self.members.forget_unproven(rules.puzzle_bits) if unproven else []
-        if rules.policy != self.rules.policy:
-            known = (each.opened for _, each in self.members.known())
-            dropped += [opened for opened in known if not fits(opened, rules.policy, 0)]
-        self._intake.drop(dropped)
+        before = [each.opened for _, each in self.members.known()]
+        self.intake.note_member()
+        self.members.forget_unproven(rules.puzzle_bits, self.rules.puzzle_bits)
         self.rules.adopt(rules)
         self.own.follow(rules.version, rules.slot_bits)
         self.members.graces.set_graces(rules.graces)
@@ -200,6 +191,7 @@ class ProtocolEngine:
         self.members.put_out(rules.gone)
         for peer in rules.blocked:
             self.routing.forget(peer)
+        self.intake.follow(before)
 
     def take_part(self, yes: bool) -> None:
         """Be a member that peers hear of, or a quiet client: it asks and is answered, and stands in nobody's tables."""
@@ -271,9 +263,23 @@ class ProtocolEngine:
         packet = self._filter.admit(now, data, source)
         if isinstance(packet, str):
             return packet
+        if self.members.blocked and node_id_of(packet.public_key) in self.members.blocked:
+            return self._heard_blocked(now, packet, source)
         if packet.has_mac and packet.kind is not PacketKind.PONG:
             self._events += self._alerts.compare(now, packet)
         return self._answered(now, packet) if packet.kind in ANSWERS else self._asked(now, packet, source)
+
+    def _heard_blocked(self, now: Now, packet: Packet, source: Address) -> str:
+        """Take from a blocked node's packet which strategy it has; an empty PONG shows it ours."""
+        if packet.kind is PacketKind.PING:
+            answer, key = Pong((pack_host(source.host), source.port), ()), self.identity.shared_key(packet.public_key)
+            self._requester.answer(packet.transaction, answer, key, source, limit=len(packet.data))
+        body, request = decode_body(packet), self._requester.requests.find(packet.transaction)
+        if isinstance(body, Pong) and request and request.public_key in (None, packet.public_key):
+            self._events += self._alerts.compare(now, packet, request.address, body.heartbeats)
+        elif packet.has_mac:
+            self._events += self._alerts.compare(now, packet)
+        return BLOCKED
 
     def _asked(self, now: Now, packet: Packet, source: Address) -> str:
         body = decode_body(packet)

@@ -60,9 +60,7 @@ class StrategyAlerts:
     ) -> list[StrategyAhead]:
         """Return the event that a packet brings, if any. `address`: where its sender answered a PING, with these
         heartbeats."""
-        ours, version = self._rules.header, packet.strategy_version
-        is_same = version == ours.strategy_version and packet.strategy_digest == ours.strategy_digest
-        if is_same or version < ours.strategy_version:
+        if not self._rules.is_news(packet):
             return []
         peer = node_id_of(packet.public_key)
         is_reached = address is None or self._members.is_live(peer, now)

@@ -8,7 +8,8 @@ Pure: `now` is an argument. Anybody may send such heartbeats: few are remembered
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from dht.clock import Now
@@ -25,7 +26,15 @@ from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.rate_limit import RateLimiter, remember
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint
-from dht.wire.heartbeat import AHEAD_LIMIT_S, VerifiedHeartbeat, check_time, fits, open_heartbeat_once
+from dht.wire.heartbeat import (
+    AHEAD_LIMIT_S,
+    GRACES,
+    VerifiedHeartbeat,
+    check_time,
+    fits,
+    is_overdue,
+    open_heartbeat_once,
+)
 
 REFUSED_LIMIT = 64  # peers, each with its last reason; the one that was refused longest ago gives way
 NEWS_S, NEWS_BURST = 10.0, 8.0  # between two that are news, and at once
@@ -100,6 +109,7 @@ class HeartbeatIntake:
         self._twin = twin
         self._refused = refused
         self.refused_heartbeats = RefusedHeartbeats()  # by the strategy's rules
+        self.was_member = False  # this node itself, in an earlier run or before a strategy put it out
         self._replies = RateLimiter(1 / REPLY_S, REPLY_BURST, keys=1)
 
     def learn(self, now: Now, raws: Iterable[bytes], sender: bytes | None) -> list[tuple[News, NodeId]]:
@@ -153,51 +163,88 @@ class HeartbeatIntake:
                     self._own.outrun(opened.sequence)
                     self._own.attest(opened.heartbeat.attests, opened.heartbeat.attested_days)
                     self._members.trust([self._members.own])
+                    self.was_member = True
                     continue
-                if self._members.is_gone(opened):
-                    continue
-                if not fits(opened, rules.policy, rules.puzzle_bits):
-                    dropped.append(opened)
-                    continue
-                if opened.heartbeat.expires_at <= now.wall:
-                    former.append(opened)
-                    continue
-                check_time(opened, now, rules.graces)
             except (BadSignature, BadMessage):
                 self._refused["heartbeat"] += 1
                 continue
-            found.append(opened)
+            if self._refuses(opened):
+                dropped.append(opened)
+            elif is_overdue(opened, now, rules.graces):
+                former.append(opened)
+            elif opened.heartbeat.sent_at > now.wall + AHEAD_LIMIT_S:
+                self._refused["heartbeat"] += 1
+            else:
+                found.append(opened)
         self._members.trust(opened.contact.node_id for opened in former)
         for peer in self._members.add_all(found, now):
             if self._members.is_near(peer):
                 self._partners.greet(peer)
         for opened in former:
             self._members.vanished.lose(opened, None, None)
-        if former:
-            self._bootstrap.remember([e.udp for opened in former for e in opened.contact.endpoints], now)
-        self.drop(dropped)
+        self._bootstrap.keep(dropped)
+        self._remember(former, now)
 
-    def drop(self, members: Sequence[VerifiedHeartbeat]) -> None:
-        """Note that a strategy makes this node refuse these members; if the next one does not, they are members again
-        without anybody's word."""
-        self._members.trust(opened.contact.node_id for opened in members)
-        self._bootstrap.keep(members)
+    def own_heartbeat(self) -> list[VerifiedHeartbeat]:
+        """Return this node's last heartbeat where it is a member and has an address."""
+        is_heard = self._own.raw and self._members.admission.is_member(self._members.own)
+        return list(self.open_kept([self._own.raw])) if is_heard else []
+
+    def dropped(self, now: Now) -> list[VerifiedHeartbeat]:
+        """Return the last heartbeats of the members that a strategy made this node forget within the last 30 days."""
+        return [each for each in self._bootstrap.dropped(now) if self._members.find(each.contact.node_id) is None]
+
+    def was_dropped(self, peer: NodeId) -> bool:
+        """Tell whether a strategy made this node drop a member."""
+        return self._bootstrap.find_dropped(peer) is not None
+
+    def note_member(self) -> bool:
+        """Note whether this node is a member; tell whether it is or was one."""
+        self.was_member |= self._members.admission.is_member(self._members.own)
+        return self.was_member
+
+    def open_kept(self, raws: Iterable[bytes]) -> Iterator[VerifiedHeartbeat]:
+        """Read heartbeats whatever the strategy says of their authors."""
+        for raw in raws:
+            with suppress(BadSignature, BadMessage):
+                yield open_heartbeat_once(raw, self._rules.network, ANYWHERE, 0)
+
+    def follow(self, before: Iterable[VerifiedHeartbeat]) -> None:
+        """Follow another strategy. The members `before` that it makes this node refuse are kept, to be asked for the
+        next one. Those whom an earlier one dropped and this one takes are members again without anybody's word."""
+        self._bootstrap.keep(opened for opened in before if self._refuses(opened))
+        back = [peer for peer, opened in self._bootstrap.all_dropped() if not self._refuses(opened)]
+        self._members.trust([*back, self._members.own] if self.was_member else back)
+
+    def _refuses(self, opened: VerifiedHeartbeat) -> bool:
+        """Tell whether the strategy keeps a node out, whenever it was heard."""
+        members, rules = self._members, self._rules
+        is_out = opened.contact.node_id in members.blocked or members.is_gone(opened)
+        is_revoked = members.admission.inviters.has_revoked(opened.heartbeat.invited_by)
+        return is_out or is_revoked or not fits(opened, rules.policy, rules.puzzle_bits)
 
     def expire(self, now: Now) -> None:
         """Forget members whose grace is over; their addresses are tried while nobody is live."""
         self._members.expire(now)
         if forgotten := self._members.vanished.take_forgotten():
-            self._bootstrap.remember([e.udp for opened in forgotten for e in opened.contact.endpoints], now)
+            self._remember(forgotten, now)
+
+    def _remember(self, former: Sequence[VerifiedHeartbeat], now: Now) -> None:
+        """Remember where members are reached whose grace is over. Where the strategy's grace is shorter than usual, it
+        was the strategy that put them out."""
+        self._bootstrap.remember([e.udp for opened in former for e in opened.contact.endpoints], now)
+        graces, beats = self._rules.graces, [(opened, opened.heartbeat) for opened in former]
+        early = [each for each, beat in beats if graces.of(beat.stable) < GRACES.of(beat.stable) and not beat.for_good]
+        if early:
+            self._bootstrap.keep(early)
 
     def contact_at(self, raws: Iterable[bytes], peer: NodeId, address: Address) -> Contact | None:
-        """Return a contact of a peer that answered from an address, with the TCP port that its own heartbeat names;
-        None where there is no such heartbeat. The rules of a mistaken strategy may refuse that heartbeat: it serves
-        for nothing else."""
-        for raw in raws:
-            try:
-                opened = open_heartbeat_once(raw, self._rules.network, ANYWHERE, 0)
-            except (BadSignature, BadMessage):
-                continue
+        """Return a contact of a peer that answered from an address, with the TCP port that its own heartbeat names:
+        that of its answer, or else the last one. None where there is no such heartbeat. The rules of a mistaken
+        strategy may refuse that heartbeat: it serves for nothing else."""
+        waiting, dropped = self._members.waiting.find(peer), self._bootstrap.find_dropped(peer)
+        last = [each for each in (waiting.opened if waiting else None, dropped) if each is not None]
+        for opened in (*self.open_kept(raws), *last):
             if opened.contact.node_id == peer:
                 named = opened.contact.endpoint(address.family) or opened.contact.endpoints[0]
                 return Contact(peer, (Endpoint(address.host, address.port, named.tcp_port),))

@@ -7,7 +7,7 @@ The packet filter admits datagrams of this network, within their rates, from who
 Pure: `now` is an argument. The checks go from cheap to dear, so a flood costs little.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
@@ -24,6 +24,13 @@ from dht.wire.contact import Address, pack_host
 from dht.wire.heartbeat import GRACES, Graces
 from dht.wire.packets import Packet, PacketHeader, PacketKind, decode_packet, is_from
 
+HasStrategy = Callable[[int, bytes], bool]
+
+
+def has_any(_version: int, _digest: bytes) -> bool:
+    """Take each earlier version for one that this node has."""
+    return True
+
 
 class StrategyRules(NamedTuple):
     """Holds what a strategy asks of one node's protocol; `policy` follows from its declared prefixes.
@@ -33,7 +40,9 @@ class StrategyRules(NamedTuple):
     - their ids have less than `puzzle_bits` of work behind them;
     - they have been silent for longer than their grace (`graces`);
     - `inviters` has revoked their invitation;
-    - they are `gone`: their heartbeats until that instant (wall time) do not count."""
+    - they are `gone`: their heartbeats until that instant (wall time) do not count.
+
+    `has` tells whether this node has an earlier version, by number and the first 8 bytes of its digest."""
 
     version: int
     digest: bytes
@@ -44,6 +53,7 @@ class StrategyRules(NamedTuple):
     puzzle_bits: int = 0
     inviters: Inviters = NO_INVITERS
     gone: Mapping[NodeId, float] = MappingProxyType({})
+    has: HasStrategy = has_any
 
 
 class NetworkRules:
@@ -56,12 +66,21 @@ class NetworkRules:
         self.policy = policy
         self.graces = GRACES
         self.puzzle_bits = 0  # of work that an identity must have behind it
+        self._has: HasStrategy = has_any
 
     def adopt(self, rules: StrategyRules) -> None:
         """Go by another strategy from now on; packets say its version and the first 8 bytes of its digest."""
         digest = rules.digest[:8].ljust(8, b"\0")
         self.header = self.header._replace(strategy_version=rules.version, strategy_digest=digest)
         self.policy, self.graces, self.puzzle_bits = rules.policy, rules.graces, rules.puzzle_bits
+        self._has = rules.has
+
+    def is_news(self, packet: Packet) -> bool:
+        """Tell whether a packet names a strategy that this node has not: a newer one, or another one of its number."""
+        ours, version, digest = self.header, packet.strategy_version, packet.strategy_digest
+        if version == ours.strategy_version and digest == ours.strategy_digest:
+            return False
+        return version >= ours.strategy_version or not self._has(version, digest)
 
 
 BLOCKED = "blocked by the strategy"
@@ -86,7 +105,8 @@ class PacketFilter:
 
     def admit(self, now: Now, data: bytes, source: Address) -> Packet | str:
         """Return the packet, or why it is refused; raises BadMessage or BadSignature where it is malformed. The sender
-        of a packet with a MAC is proven; only a PING may have none."""
+        of a packet with a MAC is proven; only a PING may have none. Of nodes that the strategy blocks, the packets are
+        returned that name a strategy which this node has not."""
         carries = len(data) > 1 and data[1] in OF_MESSAGES
         addresses, peers = (self._messages_from, self._messages_of) if carries else (self._addresses, self._peers)
         if not addresses.take(_subscriber(source.host), now.steady):
@@ -96,7 +116,8 @@ class PacketFilter:
             return "another network"
         if packet.public_key == self._identity.public_key:
             return "own packet"
-        if self._members.blocked and node_id_of(packet.public_key) in self._members.blocked:
+        is_blocked = bool(self._members.blocked) and node_id_of(packet.public_key) in self._members.blocked
+        if is_blocked and not self._rules.is_news(packet):
             return BLOCKED
         if self._is_stranger(packet.public_key) and not self._strangers.take("", now.steady):
             return "strangers over their rate"

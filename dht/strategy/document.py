@@ -107,7 +107,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     publishers: tuple[str, ...] = ()  # Ed25519 public keys, hex, that may sign the next version
     threshold: int = 1
     tie_breaker: str = ""  # node id, hex: where two members count, it goes on without the other one
-    admission: str = "attested"  # one of ADMISSIONS, or one of a newer version, which counts as "attested" here
+    admission: str = "attested"  # one of ADMISSIONS, or one of a newer version, which counts as "invited" here
     admitters: tuple[Admitter, ...] = ()  # where the admission is "invited"
     revoked: tuple[Revocation, ...] = ()
     second_look_permille: int = 0  # of its own fetches, that a node makes to look at pages of others; 0: nobody does

@@ -161,6 +161,12 @@ class StrategyHistory:
         """Return an accepted version as it was signed; None where there is no such version."""
         return self._chain[version - 1][0] if 0 < version <= len(self._chain) else None
 
+    def has(self, version: int, digest: bytes) -> bool:
+        """Tell whether this node keeps a version, or decided against it. `digest`: all of it or its beginning."""
+        ours = self.signed(version)
+        told = [ours.digest] if ours is not None else []
+        return any(each.startswith(digest.hex()) for each in (*told, *self._rivals.get(version, ())))
+
     def chain(self, from_version: int) -> tuple[bytes, ...]:
         """Return accepted versions from one on, encoded, oldest first, as many as one answer may carry."""
         chosen: list[bytes] = []

@@ -236,8 +236,14 @@ def check_time(opened: VerifiedHeartbeat, now: Now, graces: Graces) -> None:
     if heartbeat.sent_at > now.wall + AHEAD_LIMIT_S:
         ahead_s = heartbeat.sent_at - now.wall
         raise BadMessage(opened.contact.node_id.hex(), f"heartbeat is {ahead_s:.0f} s ahead of this node's clock")
-    if heartbeat.expires_at <= now.wall or heartbeat.sent_at + graces.of(heartbeat.stable) <= now.wall:
+    if is_overdue(opened, now, graces):
         raise BadMessage(opened.contact.node_id.hex(), "heartbeat has expired")
+
+
+def is_overdue(opened: VerifiedHeartbeat, now: Now, graces: Graces) -> bool:
+    """Tell whether a heartbeat has expired by itself or by the reader's graces."""
+    beat = opened.heartbeat
+    return beat.expires_at <= now.wall or beat.sent_at + graces.of(beat.stable) <= now.wall
 
 
 def read_heartbeat(raw: bytes, heartbeat: Heartbeat) -> VerifiedHeartbeat:

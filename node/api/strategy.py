@@ -30,11 +30,14 @@ class StrategyLog(ResponseBody):
 
 
 class Preview(ResponseBody, rename={"base": "from"}):
-    """The effect of a draft: moves of copies, and changes. `base`: the version that it follows."""
+    """The effect of a draft: moves of copies, and changes. `base`: the version that it follows. `stay`: ids of the
+    present members that it keeps; `lost`: those that it puts out, each with the reason."""
 
     base: Json
     to: Json
     members: int
+    stay: list[str]
+    lost: list[dict[str, str]]
     changes: Json
     parts: dict[str, int]
     key_space: dict[str, float]

@@ -265,6 +265,8 @@ def _add_strategies(verbs: Verbs) -> None:
     sign.add_argument("--members", type=Between(1, 10_000_000), metavar="N", help=_MEMBERS)
     sign.add_argument("--one-index", action="store_true", help=_ONE_INDEX)
     sign.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
+    about = "sign though so many present members are put out, of whom fewer than two or less than half stay"
+    sign.add_argument("--yes-i-lose", type=Between(1, 10_000_000), metavar="N", help=about)
     add_place(sign, url=True)
     publish = add_verb(strategy, "publish", "strategies:publish", "give a signed strategy to the network")
     publish.add_argument("signed", metavar="SIGNED", help="what `strategy sign` wrote")

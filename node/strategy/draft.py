@@ -240,6 +240,18 @@ def check_index_copies(strategy: Strategy, *, is_meant: bool) -> None:
         raise BadStrategy("index_copies", reason, "choose 2 or 3, or add --one-index")
 
 
+def check_members(stay: int, lost: int, agreed: int | None) -> None:
+    """Raise BadStrategy where too few present members would stay: fewer than two, or less than half. A publisher that
+    means it says how many are lost (`agreed`). A version that leaves nobody could not spread, nor be followed."""
+    if not lost or (stay >= 2 and stay >= lost):
+        return
+    reason = f"puts out {lost} of {stay + lost} present members"
+    if not stay:
+        raise BadStrategy("this version", f"{reason}: it leaves nobody", "mend what `lost` names above")
+    if agreed != lost:
+        raise BadStrategy("this version", reason, f"mend what `lost` names above, or add --yes-i-lose {lost}")
+
+
 def proposed_bits(now: int, members: int, replicas: int) -> int:
     """Return slot_bits that give each member 16 slots where they may be so many, and never fewer than now."""
     bits = now

@@ -20,6 +20,7 @@ from dht import (
     Strategy,
     check_bounds,
     decode_signed,
+    parse_address,
     parse_document,
     placement_diff,
     placement_key,
@@ -56,11 +57,14 @@ class StrategyPreview:
         check_bounds(after)
         base = self._base(after)
         before = parse_document(base.document)
+        left = self._overlay.report.members_left(after)
         async with self._turn:
             return Preview(
                 base={"version": before.version, "digest": base.digest},
                 to={"version": after.version, "effective_at": after.effective_at},
                 members=len(self._overlay.view.members()),
+                stay=[peer.hex() for peer in left.stay],
+                lost=[{"node": peer.hex(), "reason": reason} for peer, reason in left.lost.items()],
                 changes=changes_json(before, after),
                 **await self._moved(before, after),
                 hosts=await self._hosts(before, after),
@@ -93,12 +97,21 @@ class StrategyPreview:
             yield f"{' and '.join(unknown)} is unknown to this dse-node: nodes that do not know it give partial answers"
         elif after.analyzer != before.analyzer:
             yield f"all nodes build an index for analyzer {after.analyzer} before this is in force: leave them the time"
+        yield from self._way_in(after)
         if self._overlay.view.node_id.hex() in after.blocked:
             yield "this very node would be blocked"
         if gone := set(after.blocked) - set(before.blocked):
             yield f"what {len(gone)} newly blocked nodes wrote is dropped, and those pages are fetched anew by others"
         if named := set(after.importers) - set(before.importers):
             yield f"{len(named)} more may bring pages that nobody here fetched: what they say is on their word alone"
+
+    def _way_in(self, after: Strategy) -> Iterator[str]:
+        """Say where nobody would find the network any more by the strategy's addresses."""
+        view = self._overlay.view
+        contacts = [contact for peer in view.members() if (contact := view.contact(peer)) is not None]
+        known = {endpoint.udp for contact in contacts for endpoint in contact.endpoints}
+        if after.bootstrap and not any(parse_address(text).udp in known for text in after.bootstrap):
+            yield "no member has one of the bootstrap addresses: who knows nobody finds this network by its file alone"
 
     # What moves
 

@@ -88,7 +88,11 @@ def strategy_finding(version: int, expires_at: float, now: float) -> Finding:
 def _peers(status: Json) -> Finding:
     others, live = _others(status), count(table(status, "peers"), "live")
     if not others:
-        return Finding("peers", "good", "none: this node is its network's only member")
+        apart = [
+            each for each in texts(status, "warnings", 600) if each.startswith("this node is a network of its own")
+        ]
+        found, _, remedy = (apart[0] if apart else "none: this node is its network's only member").partition(". ")
+        return Finding("peers", "look" if apart else "good", found, remedy)
     found = f"{live:,} of {others:,} other members answer"
     if live >= others:
         return Finding("peers", "good", found)
@@ -97,8 +101,8 @@ def _peers(status: Json) -> Finding:
 
 
 def _others(status: Json) -> int:
-    """Count the other members; a client is not a member itself."""
-    return max(0, count(status, "members") - (status.get("role") != "client"))
+    """Count the other members, of whom those that answer are some; a client is not a member itself."""
+    return max(count(status, "members") - (status.get("role") != "client"), count(table(status, "peers"), "live"))
 
 
 def _clock(status: Json) -> Finding:

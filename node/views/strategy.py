@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from node.views.lenient_json import Json, count, number, table, tables, texts
+from node.views.lenient_json import Json, count, listed, number, table, tables, texts
 from node.views.safe_text import plain
 from node.views.status import size
 
@@ -38,7 +38,10 @@ def span(seconds: float) -> str:
 
 def admission_words(admission: object) -> str:
     """Say which nodes are members, by the strategy's field of that name."""
-    return "nodes that " + ("were invited and that " if admission == "invited" else "") + "other members have reached"
+    invited = (
+        "were invited and that " if admission not in (None, "attested") else ""
+    )  # one that is not known: as strict
+    return f"nodes that {invited}other members have reached"
 
 
 def rule_words(rule: Json) -> str:
@@ -86,6 +89,7 @@ def effect_lines(effect: Json) -> Iterator[tuple[str, str]]:
     slots, copies, hosts = table(effect, "parts"), table(effect, "copies"), table(effect, "hosts")
     share = 100 * number(table(effect, "key_space"), "changed")
     changed, all_slots = count(slots, "changed"), count(slots, "all")
+    yield from _member_lines(effect)
     yield "key space", f"{share:.1f} % gets a new owner ({changed:,} of {all_slots:,} slots)"
     percent = 100 * number(copies, "share")
     yield (
@@ -117,6 +121,18 @@ def log_lines(log: Json) -> Iterator[str]:
         yield plain(line, 300)
         for rival in texts(entry, "forks"):
             yield f"       {rival[:SHORT]}  fork: signed for the same version, not kept"
+
+
+def _member_lines(effect: Json) -> Iterator[tuple[str, str]]:
+    stay, lost = [plain(node, SHORT) for node in listed(effect.get("stay"))], tables(effect, "lost")
+    if not lost:
+        return
+    names = ", ".join(stay[:MAX_LINES]) or "nobody"
+    yield "stay", f"{len(stay):,} of {len(stay) + len(lost):,} present members: {names}"
+    for entry in lost[:MAX_LINES]:
+        yield "lost", plain(f"{str(entry.get('node'))[:SHORT]}: {entry.get('reason')}", 300)
+    if len(lost) > MAX_LINES:
+        yield "", f"and {len(lost) - MAX_LINES:,} more"
 
 
 def _list_change(name: str, before: list[object], after: list[object]) -> Iterator[tuple[str, str]]:

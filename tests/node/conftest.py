@@ -118,6 +118,7 @@ class FakeService:
     unread: bool = False  # that a part of the archive is
     unread_slot: int | None = 7
     fails_at: int = 0  # which reading of the archive ends with an error
+    effect: Json = field(default_factory=dict)  # of a draft's effect: who stays, who is lost
     scrubs: int = 0  # begun
     scrubbed: int = 0  # looks at it since
     forgets: int = 0  # scrubs, as who starts anew before anything was read
@@ -259,7 +260,7 @@ class FakeService:
     async def preview_strategy(self, document: bytes) -> Preview:
         if document == b"{}":
             raise BadStrategy("network", "is missing", "draft from the newest")
-        return filled(Preview, {"parts": {"all": 256, "changed": 12}})
+        return filled(Preview, {"parts": {"all": 256, "changed": 12}, **self.effect})
 
     async def strategy(self, which: str = "") -> Json:
         strategy = Strategy(

@@ -34,6 +34,7 @@ from node.strategy.draft import (
     FEW_BITS,
     DraftRequest,
     check_index_copies,
+    check_members,
     check_slots,
     check_understood,
     draft,
@@ -47,7 +48,7 @@ from node.strategy.draft import (
     proposed_bits,
 )
 from node.strategy.impact import changes_json
-from node.views.lenient_json import Json
+from node.views.lenient_json import Json, listed, tables
 from node.views.safe_text import plain, plain_json
 from node.views.strategy import change_lines, effect_lines, instant
 
@@ -296,21 +297,23 @@ def _preview(arguments: Namespace, strategy: Strategy) -> Json:
 
 
 def _show_preview(arguments: Namespace, strategy: Strategy) -> None:
-    """Print on standard error what a draft changes, because the signed document may go to standard output."""
+    """Print on standard error what a draft changes; raises BadStrategy where too few members would stay."""
     print(f"version {strategy.version}, in force from {instant(strategy.effective_at)}", file=sys.stderr)
     try:
         before, _ = _ask_version(arguments, "")
-        changes = changes_json(before, strategy)
         print(f"what differs from version {before.version}, which is in force", file=sys.stderr)
-        print_facts([(f"  {name}", value) for name, value in change_lines(changes)], file=sys.stderr)
+        changes = change_lines(changes_json(before, strategy))
+        print_facts([(f"  {name}", value) for name, value in changes], file=sys.stderr)
         effect = _preview(arguments, strategy)
     except BadStrategy:
         raise
     except DseError as error:
         print(f"  no preview: {plain(error)}", file=sys.stderr)
-        print("  so it is not known which slots, pages and hosts this moves", file=sys.stderr)
-    else:
-        _print_effect(effect, sys.stderr)
+        print("  so it is not known who would stay, nor which slots, pages and hosts this moves", file=sys.stderr)
+        return
+    _print_effect(effect, sys.stderr)
+    stay, lost = len(listed(effect.get("stay"))), len(tables(effect, "lost"))
+    check_members(stay, lost, getattr(arguments, "yes_i_lose", None))
 
 
 def _print_effect(effect: Json, file: Any) -> None:
@@ -323,10 +326,9 @@ def _agreed(arguments: Namespace, strategy: Strategy) -> bool:
     _show_preview(arguments, strategy)
     if not arguments.yes and not sys.stdin.isatty():
         raise BadStrategy("--yes", "is missing, and there is no terminal to ask at", "read the preview, then add --yes")
-    if arguments.yes or asked_for_yes(f"Sign version {strategy.version}?"):
-        return True
-    print("not signed", file=sys.stderr)
-    return False
+    if not (is_agreed := arguments.yes or asked_for_yes(f"Sign version {strategy.version}?")):
+        print("not signed", file=sys.stderr)
+    return is_agreed
 
 
 def _say_what_lacks(arguments: Namespace, signed: SignedStrategy, strategy: Strategy) -> None:

@@ -9,7 +9,7 @@ from dht.protocol.network_rules import StrategyRules
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Endpoint
 from dht.wire.heartbeat import pack_endpoint
-from dht.wire.packets import PACKET_LIMIT, Packet, PacketKind, Ping, Pong
+from dht.wire.packets import PACKET_LIMIT, Found, Packet, PacketKind, Ping, Pong, decode_body, decode_packet
 from tests.dht.attacks.town import PORT, Attacker, Town, identity
 
 HERE, VICTIM = Address("12.0.0.1", PORT), Address("13.0.0.1", 53)
@@ -88,3 +88,31 @@ def test_strangers_that_boast_hide_nobody_that_answered() -> None:
         town.run(0.5)
         asked |= {event.peer for event in alerts(node.take_events()) if event.contact is not None}
     assert asked == {BOASTER.identity.node_id}
+
+
+def test_of_blocked_senders_the_strategy_alone_is_heard_and_only_by_a_right_mac() -> None:
+    town = Town()
+    node = town.settle(3, 5.0)[0]
+    crowd = [Attacker(identity(200 + n), Address(f"12.0.{n}.1", PORT), version=999) for n in range(20)]
+    blocked = frozenset(each.identity.node_id for each in crowd)
+    node.set_strategy(StrategyRules(1, bytes(32), 8, AddressPolicy(), blocked))
+    node.take_events()
+    mine = town.keys[node.node_id]
+    for each in crowd:
+        forged = bytearray(each.packet(mine, Found((), b"12345678"), size=0))
+        forged[-1] ^= 1
+        assert not node.receive(town.now, bytes(forged), each.address)
+    assert not alerts(node.take_events()), "anybody could have written them"
+    out = []
+    for _ in range(30):
+        for each in crowd:
+            ping = Ping(0, 0, b"", (each.heartbeat(town.now),))
+            out += node.receive(town.now, each.packet(mine, ping, size=PACKET_LIMIT), each.address)
+            town.steady += 0.05
+    events = alerts(node.take_events())
+    assert 1 <= len(events) <= 30.0 / 5.0 + 1 and all(event.contact is None for event in events)
+    assert all(node.members.find(peer) is None for peer in blocked)
+    bodies = [decode_body(decode_packet(data)) for data, _ in out]
+    assert all(isinstance(body, Pong) and not body.heartbeats for body in bodies), "nothing about others"
+    old = Attacker(crowd[0].identity, crowd[0].address, version=0)
+    assert not node.receive(town.now, old.packet(mine, Ping(0, 0, b"", ())), old.address)

@@ -1,5 +1,6 @@
 """Digests and pointers: who is ahead is asked, nonsense is not believed, and nobody writes without need."""
 
+import asyncio
 from collections.abc import Sequence
 from random import Random
 
@@ -8,7 +9,7 @@ import pytest
 
 from bootstrap.networks import load_network, new_network
 from dht import Identity, Key, Network, NodeId, Now, PeerTimeout, Strategy
-from dht.messages import StrategyDigest
+from dht.messages import GetStrategy, StrategyChain, StrategyDigest
 from dht.overlay.strategy_dissemination import (
     COMPARE_S,
     EXPIRED_PEERS,
@@ -18,7 +19,9 @@ from dht.overlay.strategy_dissemination import (
     StrategySync,
     pointer_key,
 )
+from dht.strategy.document import encode_document
 from dht.strategy.history import StrategyHistory
+from dht.strategy.validation import sign_strategy
 from dht.wire.value_record import ValueRecord
 
 PEOPLE = [Identity(bytes([n]) * 32) for n in range(1, 12)]
@@ -165,3 +168,71 @@ async def test_what_is_no_pointer_is_left_out() -> None:
 
 def test_every_network_has_its_own_point() -> None:
     assert len({pointer_key(bytes([n]).hex() * 20) for n in range(50)}) == 50
+
+
+class ChainOf:
+    """Peers with chains of their own, which answer as nodes do; a drip says what everybody has, for ever."""
+
+    def __init__(self, **chains: StrategyHistory) -> None:
+        self.chains = {PEOPLE[n].node_id: chain for n, chain in enumerate(chains.values())}
+        self.asked: list[NodeId] = []
+
+    async def ask(
+        self, peer: NodeId, message: GetStrategy, answer: type[StrategyChain], *, timeout_s: float
+    ) -> StrategyChain:
+        self.asked.append(peer)
+        if peer not in self.chains:
+            first = next(iter(self.chains.values())).chain(1)[:1]
+            return StrategyChain(first)
+        return StrategyChain(self.chains[peer].chain(message.from_version))
+
+
+def longer(history: StrategyHistory, to: int, **changes: object) -> None:
+    while (newest := history.newest).version < to:
+        follows = {"version": newest.version + 1, "previous": history.newest_digest, **changes}
+        history.adopt(sign_strategy(encode_document(msgspec.structs.replace(newest, **follows)), PEOPLE[0]))
+
+
+async def pulled(ours: StrategyHistory, peers: ChainOf, want: str, ahead: Sequence[NodeId]) -> None:
+    is_done = asyncio.Event()
+    sync = StrategySync(ours, peers, lambda: is_done.set() if ours.newest_digest == want else None)
+    for peer in ahead:
+        sync.is_ahead(peer)
+    task = asyncio.get_running_loop().create_task(sync.run())
+    async with asyncio.timeout(20.0):
+        await is_done.wait()
+    task.cancel()
+
+
+@pytest.mark.parametrize("fork_at", [0, 2, 80])
+async def test_a_chain_of_several_messages_is_pulled_to_its_end_whatever_forked(fork_at: int) -> None:
+    ours, theirs = StrategyHistory(network()), StrategyHistory(network())
+    if fork_at:
+        longer(ours, fork_at - 1)
+        longer(theirs, fork_at - 1)
+        longer(ours, fork_at, replicas=4)
+        longer(theirs, fork_at, replicas=5)
+        if ours.newest_digest < theirs.newest_digest:  # the lower one wins
+            ours, theirs = theirs, ours
+    longer(theirs, 150)
+    peers = ChainOf(good=theirs)
+    await pulled(ours, peers, theirs.newest_digest, [PEOPLE[0].node_id])
+    assert len(peers.asked) <= 6
+
+
+async def test_a_longer_chain_that_lost_a_fork_yields_to_the_shorter_one() -> None:
+    ours, theirs = StrategyHistory(network()), StrategyHistory(network())
+    longer(ours, 2, replicas=4)
+    longer(theirs, 2, replicas=5)
+    if ours.newest_digest < theirs.newest_digest:
+        ours, theirs = theirs, ours
+    longer(ours, 5)
+    assert not ours.has(2, bytes.fromhex(theirs.newest_digest)[:8])
+    await pulled(ours, ChainOf(good=theirs), theirs.newest_digest, [PEOPLE[0].node_id])
+
+
+async def test_liars_that_bring_nothing_keep_nobody_waiting() -> None:
+    ours, theirs = StrategyHistory(network()), StrategyHistory(network())
+    longer(theirs, 3)
+    liars = [person.node_id for person in PEOPLE[1:]]
+    await pulled(ours, ChainOf(good=theirs), theirs.newest_digest, [*liars, PEOPLE[0].node_id])

@@ -396,6 +396,29 @@ def test_a_shown_strategy_is_the_draft_of_the_next(
     assert "adopted: version 4" in capsys.readouterr().out
 
 
+def test_a_version_that_puts_out_too_many_is_signed_with_their_number_alone(
+    site: Any, home: str, tmp_path: Path, token: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]
+    key, signed = str(Path(home) / "keys" / "club.publisher.key"), tmp_path / "signed.json"
+    public = Identity.load(Path(key)).public_key.hex()
+    (Path(home) / "admin.token").write_text(token)
+    (tmp_path / "draft.json").write_text(json.dumps(site.get("/api/v1/strategy").json | {"publishers": [public]}))
+    sign = ["strategy", "sign", str(tmp_path / "draft.json"), "--key", key, "--out", str(signed), "--yes", *place]
+    lost = [{"node": f"{n}" * 40, "reason": "it is\x1b[2J blocked"} for n in range(3)]
+    site.service.effect = {"stay": ["ab" * 20], "lost": lost}
+    for more in ([], ["--yes-i-lose", "2"]):
+        assert main([*sign, *more]) == 2
+        said = capsys.readouterr().err
+        assert "1 of 4 present members: abababababababab" in said and "0000000000000000: it is[2J blocked" in said
+        assert "puts out 3 of 4 present members" in said and "add --yes-i-lose 3" in said and not signed.exists()
+    assert main([*sign, "--yes-i-lose", "3"]) == 0
+    signed.unlink()
+    site.service.effect = {"stay": [], "lost": lost}
+    assert main([*sign, "--yes-i-lose", "3"]) == 2
+    assert "it leaves nobody" in capsys.readouterr().err and not signed.exists()
+
+
 def test_a_node_is_said_to_be_gone_in_one_step(home: str, place: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["network", "gone", "CD" * 20, "--key", str(Path(home) / "keys" / "club.publisher.key"), *place]
     assert main(asked) == 2

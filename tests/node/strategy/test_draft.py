@@ -1,5 +1,6 @@
 """The next version, drafted: every wish lands in its field, every mistake names field, value and remedy."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from node.strategy.draft import (
     DAY_S,
     DraftRequest,
     check_index_copies,
+    check_members,
     check_slots,
     draft,
     host_rule,
@@ -209,3 +211,22 @@ def test_a_shown_strategy_becomes_the_next_version_and_a_draft_stays_what_it_is(
     made = drafted(DraftRequest({}))
     assert next_version(msgspec.json.encode(made), NOW + 999) == made
     check_bounds(made)
+
+
+@pytest.mark.parametrize(
+    ("stay", "lost", "agreed", "words"),
+    [
+        (1, 0, None, ""),  # a network of one
+        (2, 2, None, ""),
+        (2, 3, None, "add --yes-i-lose 3"),
+        (1, 1, None, "add --yes-i-lose 1"),
+        (2, 3, 2, "add --yes-i-lose 3"),
+        (2, 3, 3, ""),
+        (0, 3, 3, "leaves nobody"),
+    ],
+)
+def test_a_version_that_puts_out_too_many_is_signed_by_their_number_alone(
+    stay: int, lost: int, agreed: int | None, words: str
+) -> None:
+    with pytest.raises(BadStrategy, match=words) if words else nullcontext():
+        check_members(stay, lost, agreed)

@@ -3,14 +3,17 @@
 from urllib.parse import urlsplit
 
 import pytest
+from msgspec.structs import replace
 
 from crawl import decode_visit
 from dht import (
     AddressPolicy,
     BadStrategy,
     Endpoint,
+    Gone,
     NodeId,
     Placement,
+    Revocation,
     Rule,
     Strategy,
     encode_document,
@@ -163,3 +166,33 @@ def test_a_site_s_range_holds_its_pages():
     first, last = site_range("a.test")
     assert first <= placement_key("https://a.test/x?y") <= last
     assert not first <= placement_key("https://b.test/x?y") <= last
+
+
+@simulated(WorldPlan(strategy={"declared_prefixes": ("10.0.0.0/8",), "bootstrap": ("10.1.0.1:8091",)}))
+async def test_who_would_be_left_is_named_and_why_the_others_would_not(world: World) -> None:
+    nodes = await world.add_at("10.1.0.1", "10.1.0.2", "10.2.0.1")
+    await world.until(lambda: all(len(node.overlay.view.live()) == 3 for node in nodes), 120.0)
+    names, at = [node.overlay.node_id.hex() for node in nodes], int(nodes[0].clock().wall)
+
+    async def left(**fields: object) -> tuple[set[str], dict[str, str]]:
+        newest = nodes[1].overlay.strategies.newest
+        spans = {
+            "previous": nodes[1].overlay.strategies.newest_digest,
+            "effective_at": at,
+            "next_at": at + 10,
+            "expires_at": at + 20,
+        }
+        told = await previewed(nodes[1], replace(newest, version=2, **{**spans, **fields}))
+        return set(told["stay"]), {each["node"]: each["reason"] for each in told["lost"]}
+
+    assert await left(replicas=2) == (set(names), {})
+    assert await left(puzzle_bits=20) == (set(names), {}), "there is time for that"
+    stay, lost = await left(declared_prefixes=("10.1.0.0/16",))
+    assert stay == set(names[:2]) and "10.2.0.1 is in none of the declared_prefixes" in lost[names[2]]
+    assert await left(blocked=names[:2]) == ({names[2]}, dict.fromkeys(names[:2], "it is blocked"))
+    assert (await left(gone=(Gone(names[0], at + 60),)))[1] == {names[0]: "it is said to be gone"}
+    assert set((await left(revoked=(Revocation(world.publisher.public_key.hex()),)))[1]) == set(names)
+    assert set((await left(puzzle_bits=20, effective_at=at - 30 * 86_400))[1]) == set(names)
+    assert set((await left(puzzle_bits=28))[1]) == set(names), "more than an hour of a small machine"
+    told = await previewed(nodes[1], drafted(nodes[1], DraftRequest({"bootstrap": ["10.9.0.1:8091"]})))
+    assert any("no member has one of the bootstrap addresses" in note for note in told["notes"])

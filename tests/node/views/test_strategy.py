@@ -81,5 +81,6 @@ def test_times() -> None:
 
 
 def test_a_rule_of_admission_that_is_not_known_reads_as_the_one_that_is_applied() -> None:
-    assert admission_words("vouched-by-three") == admission_words("attested") == "nodes that other members have reached"
+    assert admission_words(None) == admission_words("attested") == "nodes that other members have reached"
+    assert admission_words("vouched-by-three") == admission_words("invited") != admission_words("attested")
     assert admission_words("invited") == "nodes that were invited and that other members have reached"
