@@ -10,7 +10,8 @@ from dht.keys import Slot
 from dht.slot_set import encode_slots
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
-from dht.wire.heartbeat import Graces, Heartbeat, HeartbeatCache, Load, open_heartbeat, pack_endpoint, sign_heartbeat
+from dht.wire.heartbeat import Graces, Heartbeat, Load, open_heartbeat, pack_endpoint, sign_heartbeat
+from dht.wire.heartbeat_cache import HeartbeatCache
 
 NODE = Identity(b"n" * 32)
 NET = b"network"
