@@ -11,7 +11,7 @@ from tests.sim.simulated import simulated
 
 PLAN = WorldPlan(hosts=12, pages=20)
 GOES_ON_S = 60.0  # 30 s until a member counts as silent, and as long until its last vote has run out
-NOTICED_S = 35.0  # until the last lease of a node that hears nobody has run out
+NOTICED_S = 45.0  # until a node that hears nobody fetches no more
 SILENT_S = 120.0  # longer than any vote binds
 
 
@@ -67,9 +67,8 @@ async def test_it_goes_on_within_a_minute_and_what_it_wrote_is_proven_to_the_oth
     await world.until(lambda: bool(other.overlay.view.leases()), 180.0)
     await crawled(world)
     assert_complete(world)
-    assert all(cut_at - 5.0 < first < cut_at + NOTICED_S for first in first_fetches(world)), (
-        "what it could not hand over"
-    )
+    late = [first - cut_at for first in first_fetches(world) if not -20.0 < first - cut_at < NOTICED_S]
+    assert not late, "only what could not be handed over is fetched twice"
     await assert_one_answer(world, world.web.words[:2], 2)
 
 
@@ -87,9 +86,8 @@ async def test_the_other_waits_for_it_and_says_so(world: World, how: str) -> Non
     await bring_back(world, how, breaker)
     await crawled(world)
     assert_complete(world)
-    assert all(cut_at - 5.0 < first < cut_at + NOTICED_S for first in first_fetches(world)), (
-        "what it could not hand over"
-    )
+    late = [first - cut_at for first in first_fetches(world) if not -20.0 < first - cut_at < NOTICED_S]
+    assert not late, "only what could not be handed over is fetched twice"
 
 
 @simulated(PLAN)
