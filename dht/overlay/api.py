@@ -125,6 +125,13 @@ class View(Protocol):
     def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
         """Return those of some peers that are members for as long as the strategy asks (min_age_days)."""
 
+    def is_known_for_a_day(self, peer: NodeId) -> bool:
+        """Tell whether a peer is a member for a day, as its attesters say and this node saw."""
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether this node leaves for good."""
+
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Return the live peers, this node never, that say they hold the slot's lease."""
 

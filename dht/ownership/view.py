@@ -13,6 +13,7 @@ from dht.keys import NodeId, Slot
 from dht.membership.farewell_book import FarewellBook
 from dht.membership.member_table import MemberTable
 from dht.membership.reasons_apart import FirstMeeting
+from dht.ownership.known_members import KnownMembers
 from dht.ownership.member_domains import MemberDomains, OwnWord
 from dht.ownership.ready_peers import FULL_PERCENT, ReadyPeers
 from dht.ownership.rendezvous import Placement, slots_of
@@ -53,6 +54,7 @@ class OverlayView:
         self.votes = Votes(self, self.farewells, clock)
         self.domains = MemberDomains(node_id, members, strategies, clock, own)
         self.ready_peers = ReadyPeers(node_id, self._strategy.slot_bits)
+        self._known = KnownMembers(members.admission, clock().steady)
         self._away = self._uncounted = frozenset[NodeId]()
         self._refresh_at = self._all_live_until = float("-inf")
         self._basis: tuple[object, ...] = ()
@@ -216,6 +218,16 @@ class OverlayView:
             return ()
         return tuple(peer for peer in peers if (day := first_day(peer)) is not None and day <= last)
 
+    def is_known_for_a_day(self, peer: NodeId) -> bool:
+        """Tell whether a peer is a member for a day, as its attesters say and this node saw."""
+        self._refresh_if_due()
+        return self._known.is_known_for_a_day(self._clock(), peer)
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether this node leaves for good."""
+        return self._members.admission.is_leaving(self._node_id)
+
     def refresh(self) -> None:
         """Have members and strategy read again at the next question: something is known to have changed."""
         self._refresh_at = self._all_live_until = float("-inf")
@@ -249,6 +261,7 @@ class OverlayView:
         placed = (self._members.epoch, own, ages, leavers, *rules)
         if placed != self._basis:
             self._basis = placed
+            self._known.see(now.steady, members)
             self._placement = self.domains.placed(members, strategy)
             before = sorted([*members, *leavers])
             counted = [b for b in formers if b < strategy.slot_bits] + ([strategy.slot_bits] if leavers else [])

@@ -268,9 +268,18 @@ class Readiness:
                     asked.setdefault(peer, []).append(slot)
         return asked
 
-    def gone(self, now: float, replicas_of: ReplicasOf) -> list[Slot]:
+    def gone(
+        self, now: float, replicas_of: ReplicasOf, is_known: Callable[[NodeId], bool], is_short: Callable[[], str]
+    ) -> list[Slot]:
         """Return the former slots that may leave the disk: all owners have shown their copies, for long enough."""
-        return sorted(s for s in self.former.rested(now) if self.former.has_shown(s, replicas_of(s).owners))
+        found, shown = list[Slot](), self.former.shown()
+        room_is_short = bool(shown and is_short())
+        for slot in shown:
+            owners = replicas_of(slot).owners
+            known = any(map(is_known, owners))
+            if self.former.may_go(now, slot, owners, is_known=known, is_short=room_is_short):
+                found.append(slot)
+        return found
 
     def dropped(self, slot: Slot) -> None:
         """Take note that a former slot left the disk."""

@@ -52,6 +52,7 @@ class ReplicatorStatus:
     ready: int  # of any slot, former ones included
     waiting: int  # own slots not ready yet
     handing_over: int  # slots of others that still lie here
+    given_up: int  # of these, gone within a day and before their time, because room ran short
     under_replicated: int  # own slots with fewer ready live copies than owners
     copies: CopyCounts  # live ones of own slots
     owed: int  # copies in hinted hand-off
@@ -97,7 +98,9 @@ class Replicator:
         self._writer = ReplicaWriter(store, overlay, handoff, repair.not_kept, check, drafts, sender)
         self._reader = ReplicaReader(store, overlay, rng, repair.is_ready, sync, audit)
         self._lister = RangeLister(store, overlay, rng, repair.is_ready, sync)
-        admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers)
+        admission = Admission(
+            overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers, repair.is_frozen
+        )
         self._server = ReplicaServer(store, overlay, proofs, check, admission, repair, handoff, right)
         audit.checks.repeat(lambda: checks.step(repair.ready, repair.compare))
         self._shard_mover = ShardMover(store, overlay, places, self._writer.move, drafts.rekeyed)
@@ -205,6 +208,7 @@ class Replicator:
             ready=len(self._repair.ready),
             waiting=self._repair.waiting,
             handing_over=self._repair.handing_over,
+            given_up=self._repair.given_up,
             under_replicated=thin,
             copies=self._repair.copies(),
             owed=counts.total(),

@@ -121,11 +121,11 @@ class WriteRight:
 
     def _to_erase(self, record: Record, ruling: Ruling) -> Record | None:
         """Return the record that erases the former versions of a page that asks for it, None where none may. The page's
-        grant must be from most owners, so two candidates that conspire erase nothing."""
-        if (erasure := erasure_of(record)) is None:  # nearly always
+        grant must be from most owners, so two candidates that conspire erase nothing; a former owner erases nothing."""
+        if (erasure := erasure_of(record)) is None or ruling.grant is None:  # nearly always
             return None
-        may = ruling.grant is not None and self.is_of_most_owners(ruling.grant, record.key)
-        return erasure if may else None
+        is_ours = slot_of(record.key, (view := self._overlay.view).strategy.slot_bits) in view.owned()
+        return erasure if is_ours and self.is_of_most_owners(ruling.grant, record.key) else None
 
     def import_flaw(self, key: bytes) -> str:
         """Say why the owner of a public key may not import pages, "" where it may."""
