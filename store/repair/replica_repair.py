@@ -177,9 +177,7 @@ class ReplicaRepair:
         await self._notice_damage()
         readiness.update(now, self._replicas_of)
         self.announced.announce(self._readiness.ready)
-        while gone := readiness.gone(
-            now, self._replicas_of, self._is_known, self._is_short
-        ):  # anew each time: a copy may be left here meanwhile
+        while gone := self._gone(now):  # anew each time: a copy may be left here meanwhile
             await self._store.drop_range(*slot_range(gone[0], self._slot_bits))
             readiness.dropped(gone[0])
             self._looked_at = self._clock().steady
@@ -267,10 +265,9 @@ class ReplicaRepair:
     def _gone(self, now: float) -> list[Slot]:
         """Former slots that may leave the disk now. Who leaves for good waits for nobody's age."""
         view = self._overlay.view
+        is_known = (lambda _: True) if view.is_leaving else view.is_known_for_a_day
         is_short = partial(self._store.no_room, int(LAST_ROOM * self._store.room.quota_bytes))
-        return self._readiness.gone(
-            now, self._replicas_of, lambda p: view.is_leaving or view.is_known_for_a_day(p), is_short
-        )
+        return self._readiness.gone(now, self._replicas_of, is_known, is_short)
 
     def _shared(self, peer: NodeId) -> list[Slot]:
         """Own slots that a peer owns too."""
@@ -309,8 +306,8 @@ class ReplicaRepair:
 
     def _to_show(self) -> list[tuple[NodeId, list[Slot]]]:
         """Live owners that have yet to show their copies of former slots, and are not asked just now."""
-        found = self._readiness.to_show(self._clock().steady, self._replicas_of).items()
-        return [(p, slots) for p, slots in found if p not in self._showing and self._overlay.view.is_live(p)]
+        found, is_live = self._readiness.to_show(self._clock().steady, self._replicas_of), self._overlay.view.is_live
+        return [(p, slots) for p, slots in found.items() if p not in self._showing and is_live(p)]
 
     async def _have_shown(self, peer: NodeId, slots: Sequence[Slot]) -> None:
         """Have an owner show its copies of former slots, some records of each."""

@@ -127,6 +127,10 @@ class World:
         """Start a node that has to find out whether it is reached."""
         return await self._add(families=families, mode="auto")
 
+    async def add_as(self, identity: Identity) -> SimNode:
+        """Start a new node with an identity that was chosen."""
+        return await self._add(identity=identity)
+
     async def add_twin(self, node: SimNode) -> SimNode:
         """Start another machine with a node's identity and a copy of what it keeps of its place in the network."""
         return await self._add(twin_of=node)
@@ -223,6 +227,7 @@ class World:
         is_bare: bool = False,
         stable: bool = True,
         twin_of: SimNode | None = None,
+        identity: Identity | None = None,
         addresses: tuple[Address, ...] = (),
     ) -> SimNode:
         number = len(self.nodes)
@@ -234,8 +239,8 @@ class World:
             folder.mkdir()
         else:
             copytree(twin_of.folder, folder)
-        identity, clock = Identity(rng.randbytes(32)), self.loop.clock(skew_s)
-        identity = twin_of.identity if twin_of is not None else identity
+        drawn, clock = Identity(rng.randbytes(32)), self.loop.clock(skew_s)
+        identity = twin_of.identity if twin_of is not None else identity or drawn
         if self.invitation and twin_of is None:
             (folder / "invitation").touch(0o600)
             (folder / "invitation").write_text(self.invitation)

@@ -1,0 +1,130 @@
+"""Identities that were ground near one slot take it over, and forge its pages. Once they are blocked or gone, every page
+is there again as it was: former owners kept their copies."""
+
+from collections.abc import Iterable
+from random import Random
+
+from msgspec.structs import replace
+
+from dht import Identity, NodeId, Slot, slot_of, slot_start
+from dht.ownership.rendezvous import weight
+from index import SearchRequest
+from node.extras.simulation.census import take_census
+from node.extras.simulation.loop import EPOCH
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan
+from store import Draft, Kind, Record, decode_document, encode_document
+from store.record.messages import PutPackage, PutReply
+from store.record.package import pack, sign_package
+from tests.sim.judged import assert_complete, crawled
+from tests.sim.simulated import simulated
+from tests.store.support import grant
+
+YOUNG = WorldPlan(seed=37, hosts=6, pages=12, strategy={"effective_at": int(EPOCH) - 60})  # in its first hour
+TAKEN_WITHIN_S, GONE_WITHIN_S, BACK_WITHIN_S = 180.0, 30.0, 300.0
+
+
+def owners(world: World, slot: Slot) -> set[NodeId]:
+    """The owners of a slot as the first node sees them."""
+    return set(world.running()[0].overlay.view.owners(slot))
+
+
+def fullest(world: World) -> Slot:
+    """The slot in which most pages lie."""
+    slots = [slot_of(r.key, world.plan.slot_bits) for r in newest(world.running()).values()]
+    return Slot(max(sorted(set(slots)), key=slots.count))
+
+
+def newest(nodes: Iterable[SimNode]) -> dict[bytes, Record]:
+    """The pages on some nodes' disks, each in its newest version."""
+    found: dict[bytes, Record] = {}
+    for node in nodes:
+        for record in node.node_core.store.records.scan(Kind.DOCUMENT, bytes(20), b"\xff" * 20):
+            if record.id not in found or record.version > found[record.id].version:
+                found[record.id] = record
+    return found
+
+
+def ground(world: World, slot: Slot, count: int, seed: int = 0) -> list[Identity]:
+    """Identities that come before all members as owners of a slot."""
+    start, rng = slot_start(slot, world.plan.slot_bits), Random(f"ground {seed}")
+    least = max(weight(member, start) for member in world.running()[0].overlay.view.members())
+    found = list[Identity]()
+    while len(found) < count:
+        made = Identity(rng.randbytes(32))
+        found += [made] if weight(made.node_id, start) > least else []
+    return found
+
+
+async def take_over(world: World, slot: Slot, seed: int = 0) -> list[SimNode]:
+    """Three such identities join, and wait until they own the slot and all honest copies are withdrawn."""
+    honest = world.running()
+    liars = [await world.add_as(identity) for identity in ground(world, slot, 3, seed)]
+    names = {node.identity.node_id for node in liars}
+    await world.until(lambda: owners(world, slot) == names, TAKEN_WITHIN_S)
+    await world.until(
+        lambda: not any(slot in n.node_core.store.replicator.ready_slots() for n in honest), TAKEN_WITHIN_S
+    )
+    return liars
+
+
+async def forge(world: World, slot: Slot, liars: list[SimNode]) -> int:
+    """Have the owners of a slot sell something on each of its pages, under leases that they grant each other. They
+    bring it to everybody."""
+    wall, network = world.loop.clock()().wall, bytes.fromhex(world.network.id)
+    pages = [r for r in newest(liars).values() if slot_of(r.key, world.plan.slot_bits) == slot]
+    for page in pages:
+        document = replace(decode_document(page.body), text="buy zinnober here", fetched_at=wall, status=200)
+        day, body = int(wall // 86_400) + 300, encode_document(document)
+        draft = Draft(Kind.DOCUMENT, page.id, page.key, int(wall), int(wall * 1000), day, body, b"buy zinnober here")
+        given = grant(draft, *(liar.identity for liar in liars), bits=world.plan.slot_bits, network=network)
+        (record,) = sign_package([draft], liars[0].identity)
+        for node in world.running():
+            for hint in ((), tuple(liar.identity.node_id for liar in liars[1:])):
+                message = PutPackage(pack([record]), hint, (given,))
+                await liars[0].overlay.ask(node.overlay.node_id, message, PutReply, timeout_s=5.0)
+    return len(pages)
+
+
+async def hits(world: World, query: str) -> set[str]:
+    """The URLs that all nodes find, whoever is asked."""
+    found = set[str]()
+    for node in world.running():
+        answer = await node.node_core.index.searcher.search(SearchRequest(query, limit=100))
+        found |= {hit["url"] for hit in answer["results"]}
+    return found
+
+
+async def block(world: World, liars: list[SimNode], true: dict[bytes, Record]) -> None:
+    """Block the liars; forged pages are gone and honest ones are back in time."""
+    honest = [node for node in world.running() if node not in liars]
+    names = {node.identity.node_id.hex() for node in liars} | {*world.running()[0].overlay.view.strategy.blocked}
+    began = world.loop.time()
+    for liar in liars:
+        world.nodes.pop(liar.name) if not liar.is_running else await world.kill(liar)
+    world.publish(blocked=sorted(names))
+    while await hits(world, "zinnober"):
+        assert world.loop.time() < began + GONE_WITHIN_S, "forged pages are still found"
+        await world.pass_time(1.0)
+    wanted = {id: record.version for id, record in true.items()}
+    print("gone", world.loop.time() - began)
+    while {id: record.version for id, record in newest(honest).items()} != wanted:
+        have = newest(honest)
+        assert world.loop.time() < began + BACK_WITHIN_S, f"{len(wanted.keys() - have.keys())} pages are missing"
+        await world.pass_time(1.0)
+    print("back", world.loop.time() - began)
+    await crawled(world)
+    assert_complete(world)
+
+
+@simulated(YOUNG)
+async def test_in_the_first_hour_copies_are_kept_and_a_block_repairs_all(world: World) -> None:
+    await world.add(5)
+    await world.crawl()
+    await crawled(world)
+    true, slot = newest(world.running()), fullest(world)
+    liars = await take_over(world, slot)
+    assert await forge(world, slot, liars) >= 3
+    await world.pass_time(900.0)
+    assert await hits(world, "zinnober")
+    await block(world, liars, true)
