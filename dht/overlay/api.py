@@ -88,6 +88,10 @@ class View(Protocol):
     def owners_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
         """Return `owners` of every slot, by its number; the same object until one changes."""
 
+    def replaced(self) -> frozenset[Slot]:
+        """Return the slots all of whose owners became so within an hour, by this node's own view, in place of others;
+        the same object until that changes."""
+
     def candidates(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the (at most 16) members from whom owners and stand-ins of the slot come, highest weight first."""
 

@@ -1,5 +1,5 @@
-"""Identities that were ground near one slot take it over, and forge its pages. Once they are blocked or gone, every page
-is there again as it was: former owners kept their copies."""
+"""Identities that were ground near one slot take it over, and forge its pages. Once they are blocked or gone, all pages
+are there again as they were: former owners kept their copies."""
 
 from collections.abc import Iterable
 from random import Random
@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from dht import Identity, NodeId, Slot, slot_of, slot_start
 from dht.ownership.rendezvous import weight
 from index import SearchRequest
-from node.extras.simulation.census import take_census
 from node.extras.simulation.loop import EPOCH
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan
@@ -95,36 +94,90 @@ async def hits(world: World, query: str) -> set[str]:
     return found
 
 
-async def block(world: World, liars: list[SimNode], true: dict[bytes, Record]) -> None:
-    """Block the liars; forged pages are gone and honest ones are back in time."""
-    honest = [node for node in world.running() if node not in liars]
-    names = {node.identity.node_id.hex() for node in liars} | {*world.running()[0].overlay.view.strategy.blocked}
+async def end(world: World, liars: list[SimNode], true: dict[bytes, Record], *, is_block: bool = True) -> None:
+    """Block the liars, or have them leave: forged pages are gone and honest ones are back in time."""
+    names = [node.identity.node_id.hex() for node in liars]
     began = world.loop.time()
     for liar in liars:
-        world.nodes.pop(liar.name) if not liar.is_running else await world.kill(liar)
-    world.publish(blocked=sorted(names))
-    while await hits(world, "zinnober"):
-        assert world.loop.time() < began + GONE_WITHIN_S, "forged pages are still found"
-        await world.pass_time(1.0)
+        if not is_block:
+            liar.overlay.leave_for_good()
+            await world.pass_time(5.0)
+        await world.kill(liar)
+    if is_block:
+        world.publish(blocked=sorted(names))
+        while await hits(world, "zinnober"):
+            assert world.loop.time() < began + GONE_WITHIN_S, "forged pages are still found"
+            await world.pass_time(1.0)
     wanted = {id: record.version for id, record in true.items()}
-    print("gone", world.loop.time() - began)
-    while {id: record.version for id, record in newest(honest).items()} != wanted:
-        have = newest(honest)
-        assert world.loop.time() < began + BACK_WITHIN_S, f"{len(wanted.keys() - have.keys())} pages are missing"
+    while {id: record.version for id, record in newest(world.running()).items()} != wanted:
+        lost = wanted.keys() - newest(world.running()).keys()
+        assert world.loop.time() < began + BACK_WITHIN_S, f"{len(lost)} pages are missing"
         await world.pass_time(1.0)
-    print("back", world.loop.time() - began)
+    await crawled(world)
+    assert_complete(world)
+
+
+async def begin(world: World) -> tuple[dict[bytes, Record], Slot]:
+    """Five honest nodes crawl all there is; return the pages, and the slot in which most of them lie."""
+    await world.add(5)
+    await world.crawl()
+    await crawled(world)
+    return newest(world.running()), fullest(world)
+
+
+async def restart(world: World, nodes: list[SimNode], away_s: float) -> None:
+    """Kill nodes and start them again, one after the other."""
+    for node in nodes:
+        await world.kill(node)
+        await world.pass_time(away_s)
+        await world.restart(node)
+        await world.pass_time(60.0)
+
+
+@simulated(YOUNG)
+async def test_in_the_first_hour_copies_are_kept_and_a_block_repairs_all(world: World) -> None:
+    true, slot = await begin(world)
+    honest = world.running()
+    liars = await take_over(world, slot)
+    assert await forge(world, slot, liars) >= 3
+    await restart(world, honest, 20.0)
+    await world.pass_time(900.0)
+    assert await hits(world, "zinnober")
+    await end(world, liars, true)
+
+
+@simulated(YOUNG)
+async def test_a_slot_that_is_taken_over_amid_a_crawl_is_crawled_to_its_end_after_a_block(world: World) -> None:
+    await world.add(5)
+    await world.crawl()
+    await world.until(lambda: len(newest(world.running())) > 20, 300.0)
+    slot = fullest(world)
+    liars = await take_over(world, slot)
+    await world.pass_time(300.0)
+    for liar in liars:
+        await world.kill(liar)
+    world.publish(blocked=sorted(liar.identity.node_id.hex() for liar in liars))
+    await world.pass_time(60.0)
     await crawled(world)
     assert_complete(world)
 
 
 @simulated(YOUNG)
-async def test_in_the_first_hour_copies_are_kept_and_a_block_repairs_all(world: World) -> None:
-    await world.add(5)
-    await world.crawl()
-    await crawled(world)
-    true, slot = newest(world.running()), fullest(world)
+async def test_two_take_overs_lose_nothing_and_the_first_ones_leave(world: World) -> None:
+    true, slot = await begin(world)
+    first = await take_over(world, slot, 1)
+    await world.pass_time(600.0)
+    second = await take_over(world, slot, 2)
+    await forge(world, slot, second)
+    await world.pass_time(600.0)
+    for liar in first:
+        await world.kill(liar)
+    await end(world, second, true)
+
+
+@simulated(YOUNG)
+async def test_who_took_a_slot_over_and_goes_without_a_word_takes_nothing_along(world: World) -> None:
+    true, slot = await begin(world)
     liars = await take_over(world, slot)
-    assert await forge(world, slot, liars) >= 3
-    await world.pass_time(900.0)
-    assert await hits(world, "zinnober")
-    await block(world, liars, true)
+    await world.pass_time(600.0)
+    await end(world, liars, true, is_block=False)

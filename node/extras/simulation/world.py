@@ -35,10 +35,11 @@ from node.extras.simulation.network import SimNetwork
 from node.extras.simulation.scripted_fetch import Visited
 from node.extras.simulation.scripted_web import ScriptedWeb
 from node.extras.simulation.sim_node import PORT, STORE, SimEnvironment, SimNode, addresses_of
-from node.strategy.founding import FIRST_DAYS, FIRST_USES, first_strategy
+from node.strategy.founding import FIRST_DAYS, first_strategy
 from store import StoreConfig, TooFewCopies
 
 DAY_S = 86_400
+USES = 100  # of the invitation that all nodes are given
 BOOTSTRAP_NODES = 3  # the first nodes are in the network file
 SKEW_S = 1.0  # wall clocks are up to this much ahead or behind
 FAMILIES: tuple[tuple[Family, ...], ...] = ((4, 6), (4,), (4, 6), (6,))
@@ -92,7 +93,7 @@ class World:
         self._around = SimEnvironment(self.wire, self._network(first), self.web, self.log, ThreadPoolExecutor(1))
         self.network = self._around.network
         if first.admission == "invited":
-            self.invitation = str(self.invite(FIRST_USES))
+            self.invitation = str(self.invite(USES))
 
     def invite(
         self, uses: int, *, by: Identity | None = None, days: int = FIRST_DAYS, ago_s: float = 0.0, network: str = ""
