@@ -52,7 +52,6 @@ class ReplicatorStatus:
     ready: int  # of any slot, former ones included
     waiting: int  # own slots not ready yet
     handing_over: int  # slots of others that still lie here
-    given_up: int  # of these, gone within a day and before their time, because room ran short
     under_replicated: int  # own slots with fewer ready live copies than owners
     copies: CopyCounts  # live ones of own slots
     owed: int  # copies in hinted hand-off
@@ -198,6 +197,11 @@ class Replicator:
         view = self._overlay.view
         return sum(count for peer, count in self._handoff.counts().items() if view.is_live(peer))
 
+    @property
+    def given_up(self) -> int:
+        """How many slots of new owners went within a day, before their time, because room ran short."""
+        return self._repair.given_up
+
     def status(self) -> ReplicatorStatus:
         """Return the figures of this moment."""
         view, counts = self._overlay.view, Counter(self._handoff.counts())
@@ -208,7 +212,6 @@ class Replicator:
             ready=len(self._repair.ready),
             waiting=self._repair.waiting,
             handing_over=self._repair.handing_over,
-            given_up=self._repair.given_up,
             under_replicated=thin,
             copies=self._repair.copies(),
             owed=counts.total(),

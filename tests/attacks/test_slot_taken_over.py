@@ -15,7 +15,7 @@ from node.extras.simulation.world import World, WorldPlan
 from store import Draft, Kind, Record, decode_document, encode_document
 from store.record.messages import PutPackage, PutReply
 from store.record.package import pack, sign_package
-from tests.sim.judged import assert_complete, crawled
+from tests.sim.judged import assert_complete, crawled, status_of
 from tests.sim.simulated import simulated
 from tests.store.support import grant
 
@@ -163,6 +163,23 @@ async def test_a_slot_that_is_taken_over_amid_a_crawl_is_crawled_to_its_end_afte
 
 
 @simulated(YOUNG)
+async def test_a_former_owner_whose_disk_runs_short_gives_its_copy_up_first_and_says_so(world: World) -> None:
+    true, slot = await begin(world)
+    former = [node for node in world.running() if node.overlay.node_id in owners(world, slot)]
+    liars = await take_over(world, slot)
+    await forge(world, slot, liars)
+    await world.pass_time(600.0)
+    assert all(slot in node.node_core.store.records.occupied(world.plan.slot_bits) for node in former)
+    short = former[0].node_core.store.records
+    short.room.set_quota(short.room.used_bytes, 0)
+    await world.until(lambda: slot not in short.occupied(world.plan.slot_bits), 30.0)
+    short.room.set_quota(1 << 30, 0)
+    told = {need.topic: need.text for need in status_of(former[0], world.network).needs()}
+    assert "were given up" in told["disk"]
+    await end(world, liars, true)
+
+
+@simulated(YOUNG)
 async def test_two_take_overs_lose_nothing_and_the_first_ones_leave(world: World) -> None:
     true, slot = await begin(world)
     first = await take_over(world, slot, 1)
@@ -173,6 +190,31 @@ async def test_two_take_overs_lose_nothing_and_the_first_ones_leave(world: World
     for liar in first:
         await world.kill(liar)
     await end(world, second, true)
+
+
+@simulated(WorldPlan(seed=37, hosts=6, pages=12, strategy={"effective_at": int(EPOCH)}))
+async def test_in_a_network_three_days_old_ground_identities_own_one_copy_of_a_slot_at_most(world: World) -> None:
+    true, slot = await begin(world)
+    honest = world.running()
+    for _ in range(9):  # nobody runs: that costs nothing
+        for node in honest:
+            await world.kill(node)
+        await world.pass_time(8 * 3600.0)
+        for node in honest:
+            await world.restart(node)
+        await world.pass_time(90.0)
+    liars = [await world.add_as(identity) for identity in ground(world, slot, 3)]
+    names = {node.identity.node_id for node in liars}
+    await world.until(lambda: bool(names & owners(world, slot)), TAKEN_WITHIN_S)
+    for _ in range(30):
+        assert len(names & owners(world, slot)) <= 1
+        await world.pass_time(10.0)
+    former = [n for n in honest if slot in n.node_core.store.records.occupied(world.plan.slot_bits)]
+    assert {n.overlay.node_id for n in former} == owners(world, slot) - names, (
+        "where others are older, copies go at once"
+    )
+    await forge(world, slot, liars)
+    await end(world, liars, true)
 
 
 @simulated(YOUNG)
