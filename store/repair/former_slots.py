@@ -22,6 +22,7 @@ class FormerSlots:
         """`settle_s`: so long after all have a slot, its owners are asked to show it."""
         self._settle_s = settle_s
         self.held: set[Slot] = set()  # served perhaps, and to be handed over
+        self.whole: set[Slot] = set()  # of which all that there was lies here, until they became others'
         self.copied: set[Slot] = set()  # those of others that this node copied as a keeper
         self._handed: dict[Slot, set[NodeId]] = {}  # owners that have everything that lies here
         self._letting_go: dict[Slot, float] = {}  # no longer announced, and since when
@@ -121,6 +122,7 @@ class FormerSlots:
     def dropped(self, slot: Slot) -> None:
         """Take note that a slot left the disk."""
         self.held.discard(slot)
+        self.whole.discard(slot)
         self.copied.discard(slot)
         self.keep(slot)
 
@@ -130,7 +132,7 @@ class FormerSlots:
         def parts(slots: Set[Slot]) -> frozenset[Slot]:
             return resize_inside(slots, old_bits, new_bits)
 
-        self.held, self.copied = set(parts(self.held)), set(parts(self.copied))
+        self.held, self.whole, self.copied = map(set, map(parts, (self.held, self.whole, self.copied)))
         self._handed = {part: set(owners) for slot, owners in self._handed.items() for part in parts({slot})}
         self._letting_go = {part: since for slot, since in self._letting_go.items() for part in parts({slot})}
         self._shown, self._shown_at, self._show_again, self._given_up = {}, {}, {}, {}

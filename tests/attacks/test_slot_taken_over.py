@@ -4,22 +4,28 @@ are there again as they were: former owners kept their copies."""
 from collections.abc import Iterable
 from random import Random
 
+import pytest
 from msgspec.structs import replace
 
 from dht import Identity, NodeId, Slot, slot_of, slot_start
 from dht.ownership.rendezvous import weight
 from index import SearchRequest
+from index.asking.agreement import Reason
+from node.extras.simulation.census import holders_of
 from node.extras.simulation.loop import EPOCH
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan
 from store import Draft, Kind, Record, decode_document, encode_document
 from store.record.messages import PutPackage, PutReply
 from store.record.package import pack, sign_package
+from tests.parameters import proved
 from tests.sim.judged import assert_complete, crawled, status_of
 from tests.sim.simulated import simulated
 from tests.store.support import grant
 
 YOUNG = WorldPlan(seed=37, hosts=6, pages=12, strategy={"effective_at": int(EPOCH) - 60})  # in its first hour
+OPEN = WorldPlan(seed=39, hosts=6, pages=6, strategy={**YOUNG.strategy, "admission": "attested"})
+CROWD, WHOLE_WITHIN_S = 14, 120.0  # of 120 identities so many came in within four minutes
 TAKEN_WITHIN_S, GONE_WITHIN_S, BACK_WITHIN_S = 180.0, 30.0, 300.0
 
 
@@ -83,6 +89,15 @@ async def forge(world: World, slot: Slot, liars: list[SimNode]) -> int:
                 message = PutPackage(pack([record]), hint, (given,))
                 await liars[0].overlay.ask(node.overlay.node_id, message, PutReply, timeout_s=5.0)
     return len(pages)
+
+
+async def is_whole(nodes: list[SimNode], true: dict[bytes, Record]) -> bool:
+    """Whether each node finds every page, and says that all slots were answered."""
+    for node in nodes:
+        answer = await node.node_core.index.searcher.search(SearchRequest("site:site1.example", limit=10))
+        if Reason.UNANSWERED in {why["reason"] for why in answer["why"]}:
+            return False
+    return newest(nodes).keys() == true.keys()
 
 
 async def hits(world: World, query: str) -> set[str]:
@@ -215,6 +230,30 @@ async def test_in_a_network_three_days_old_ground_identities_own_one_copy_of_a_s
     )
     await forge(world, slot, liars)
     await end(world, liars, true)
+
+
+@pytest.mark.parametrize("how", ["killed", *proved("stopped", "leaving")])
+@simulated(OPEN)
+async def test_a_crowd_that_took_over_a_young_open_network_and_goes_leaves_it_whole(world: World, how: str) -> None:
+    true, _ = await begin(world)
+    honest, crowd = world.running(), await world.add(CROWD, 2.0)
+    names = {node.overlay.node_id for node in crowd}
+    await world.until(lambda: all(names <= {*node.overlay.view.members()} for node in honest), 300.0)
+    await world.pass_time(180.0)
+    assert len(holders_of(honest)) < 1 << world.plan.slot_bits, "the crowd crawls"
+    for node in crowd:
+        if how == "leaving":
+            node.overlay.leave_for_good()
+        else:
+            await (world.kill if how == "killed" else world.stop)(node)
+    await world.pass_time(10.0)
+    for node in crowd if how == "leaving" else ():
+        await world.kill(node)
+    began = world.loop.time()
+    while len(holders_of(honest)) < 1 << world.plan.slot_bits or not await is_whole(honest, true):
+        assert world.loop.time() < began + WHOLE_WITHIN_S
+        await world.pass_time(5.0)
+    assert newest(honest).keys() == true.keys()
 
 
 @simulated(YOUNG)
