@@ -112,6 +112,7 @@ class Readiness:
         for slot in owned - self.owned:
             self._met[slot] = set()
         self.former.held |= (set(occupied) | self.ready) - owned - standing_in
+        self.former.whole -= owned
         self.owned, self._standing_in = owned, standing_in
 
     def keep(self, slots: Mapping[Slot, int]) -> None:
@@ -183,8 +184,7 @@ class Readiness:
     ) -> list[SyncJob]:
         """Return the sessions to hold now, at most one a peer, none with a busy one; `choose` picks one of several.
 
-        `under_way`: slots that change hands in the sessions of this moment. The bound holds for them and the new ones.
-        No other peer is asked for them meanwhile, since the same records would come twice."""
+        `under_way`: slots that change hands just now. They count in the bound, and no other peer is asked for them."""
         room = self._config.handover_slots - len(under_way)
         chosen: dict[NodeId, SyncJob] = {}
         wishes = self._wishes(replicas_of, choose, busy, frozenset(under_way))

@@ -7,7 +7,7 @@ import pytest
 
 from dht import NodeId, Slot
 from store import StoreConfig
-from store.repair.former_slots import KEPT_S, LONGEST_SHOW_AGAIN_S, SHOW_AGAIN_S
+from store.repair.former_slots import KEPT_S, LONGEST_SHOW_AGAIN_S, SHOW_AGAIN_S, UNKNOWN_KEPT_S
 from store.repair.readiness import (
     FAILURES,
     GAP_S,
@@ -468,3 +468,51 @@ def test_who_becomes_an_owner_after_the_others_have_shown_their_copies_has_to_sh
     assert not gone(readiness, LATE + 10, world)
     readiness.former.not_shown(LATE + 10, B, SLOT, is_missing=True)
     assert jobs(readiness, world) == [(B, SyncPurpose.HANDOFF)]
+
+
+def handed_over() -> tuple[Readiness, World]:
+    """A slot that was lost, and that its new owners A and B have and have shown."""
+    readiness, world = owning(SLOT), World()
+    readiness.update(LATE, world)
+    readiness.owns(frozenset(), ())
+    world.owners = world.live = world.ready = (A, B)
+    for peer in (A, B):
+        meet(readiness, peer, SyncPurpose.HANDOFF)
+    readiness.update(LATE, world)
+    show(readiness, world, LATE + 10, A, B)
+    return readiness, world
+
+
+def test_where_no_owner_is_known_for_a_day_a_copy_stays_for_one_and_longer_where_the_owners_change() -> None:
+    readiness, world = handed_over()
+    assert not readiness.ready and readiness.former.is_let_go(SLOT)
+    assert not gone(readiness, LATE + 10 + UNKNOWN_KEPT_S - 1, world, known=False)
+    world.owners = world.live = world.ready = (A, C)
+    assert not gone(readiness, LATE + 10 + UNKNOWN_KEPT_S, world, known=False)
+    assert not readiness.former.is_let_go(SLOT) and jobs(readiness, world) == [(C, SyncPurpose.HANDOFF)]
+    meet(readiness, C, SyncPurpose.HANDOFF)
+    readiness.update(LATE + 1e6, world)
+    show(readiness, world, LATE + 2e6, C)
+    assert not gone(readiness, LATE + 2e6 + UNKNOWN_KEPT_S - 1, world, known=False)
+    assert gone(readiness, LATE + 2e6 + UNKNOWN_KEPT_S, world, known=False) == [SLOT]
+    assert not readiness.former.given_up(LATE + 3e6)
+
+
+def test_a_copy_that_waits_for_its_day_goes_first_where_room_runs_short_and_that_is_told_for_a_day() -> None:
+    readiness, world = handed_over()
+    assert gone(readiness, LATE + 10, world, known=False, short=True) == [SLOT]
+    readiness.dropped(SLOT)
+    assert readiness.former.given_up(LATE + 10) == 1 and not readiness.former.given_up(LATE + 10 + UNKNOWN_KEPT_S)
+
+
+def test_a_whole_copy_is_served_again_while_no_owner_lives_and_handed_over_when_one_is_back() -> None:
+    readiness, world = handed_over()
+    world.live, world.ready = (C,), (C,)
+    readiness.update(LATE + 20, world)
+    assert not readiness.ready, "a stand-in that is ready has what was written meanwhile"
+    world.ready = ()
+    readiness.update(LATE + 20, world)
+    assert readiness.ready == {SLOT}
+    world.live, world.ready = (A,), (A,)
+    readiness.update(LATE + 30, world)
+    assert not readiness.ready and jobs(readiness, world) == [(A, SyncPurpose.HANDOFF)]
