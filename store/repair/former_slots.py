@@ -3,7 +3,7 @@
 Pure: decisions only. A slot that is lost stays on disk until all its owners say that they have it, and have shown some
 of it (`possession_audit.py`): a word alone lets nothing go. Where none of these owners is known for a day, identities
 that came at once may have taken the slot. So the copy stays for a day from then on, and longer where the owners change
-again. It is frozen: nothing asks for it, and it takes no later version. Whoever owns the slot next is offered it.
+again. It is frozen: nothing asks for it, and it takes no later version. The next owners of the slot are offered it.
 """
 
 from collections.abc import Collection, Iterable, Set

@@ -263,7 +263,7 @@ class ReplicaRepair:
         return self._overlay.view.node_id in self._overlay.view.owners(slot)
 
     def _gone(self, now: float) -> list[Slot]:
-        """Former slots that may leave the disk now. Who leaves for good waits for nobody's age."""
+        """Former slots that may leave the disk now. A node that leaves for good waits for nobody's age."""
         view = self._overlay.view
         is_known = (lambda _: True) if view.is_leaving else view.is_known_for_a_day
         is_short = partial(self._store.no_room, int(LAST_ROOM * self._store.room.quota_bytes))

@@ -120,8 +120,8 @@ class WriteRight:
         await self._store.put([*records, *erasures], parts)
 
     def _to_erase(self, record: Record, ruling: Ruling) -> Record | None:
-        """Return the record that erases the former versions of a page that asks for it, None where none may. The page's
-        grant must be from most owners, so two candidates that conspire erase nothing; a former owner erases nothing."""
+        """Return what erases the former versions of a page that asks for it, None where nothing may. The page's grant
+        must be from most owners, so two candidates that conspire erase nothing; a former owner erases nothing."""
         if (erasure := erasure_of(record)) is None or ruling.grant is None:  # nearly always
             return None
         is_ours = slot_of(record.key, (view := self._overlay.view).strategy.slot_bits) in view.owned()

@@ -1,4 +1,4 @@
-"""Whose slots were all taken from others within an hour, and who is known for a day."""
+"""Slots that were taken from all their owners within an hour, and members that are known for a day."""
 
 from typing import cast
 
