@@ -189,7 +189,8 @@ async def test_a_former_owner_whose_disk_runs_short_gives_its_copy_up_first_and_
     short.room.set_quota(short.room.used_bytes, 0)
     await world.until(lambda: slot not in short.occupied(world.plan.slot_bits), 30.0)
     short.room.set_quota(1 << 30, 0)
-    told = {need.topic: need.text for need in status_of(former[0], world.network).needs()}
+    status = await status_of(former[0], world.network).status()
+    told = {need.topic: need.text for need in status.needs}
     assert "were given up" in told["disk"]
     await end(world, liars, true)
 
