@@ -143,12 +143,15 @@ class Fault(ResponseBody):
 
 
 class DiskUse(ResponseBody):
-    """Bytes of all files, of the quota, and of records alone; `refuses`: why no record fits any more, or ""."""
+    """Bytes of all files, of the quota, and of records alone; `refuses`: why no record fits any more, or "".
+
+    `given_up`: slots of new owners whose copies here went within a day, before their time, because room ran short."""
 
     used: int
     quota: int
     records: int
     refuses: str
+    given_up: int
 
 
 class OwnerTopic(ResponseBody):

@@ -81,6 +81,9 @@ def _disk(status: Json, now: float) -> _Judged:
     used, quota, refuses = number(disk, "used"), number(disk, "quota"), plain(disk.get("refuses") or "")
     if refuses:
         return "trouble", f"no record fits any more: {refuses}"
+    if given_up := count(disk, "given_up"):
+        lost = f"room ran short, so copies of {given_up:,} slots whose new owners came within a day were given up"
+        return "trouble", f"{lost}: raise store.quota_bytes"
     share = used / quota if quota else 0.0
     if share < ROOM_AGAIN:
         return _FINE

@@ -217,9 +217,9 @@ class NodeStatus:
         "" where one does."""
         store = self._core.store.records
         refuses = store.no_room(1)
-        return bodies.DiskUse(
-            used=store.room.used_bytes, quota=store.room.quota_bytes, records=store.room.record_bytes, refuses=refuses
-        )
+        used, quota, records = store.room.used_bytes, store.room.quota_bytes, store.room.record_bytes
+        given_up = self._core.store.replicator.given_up
+        return bodies.DiskUse(used=used, quota=quota, records=records, refuses=refuses, given_up=given_up)
 
     def _crawl(self) -> bodies.Crawl:
         crawl, refusals = self._core.crawl.crawler.status(), self._core.fetching.refusals

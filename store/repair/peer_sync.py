@@ -145,11 +145,18 @@ class PeerSync:
         return (await self._overlay.ask(peer, step, ReconcileReply, timeout_s=self._config.put_timeout_s)).ranges
 
     async def fetch(
-        self, peer: NodeId, entries: Sequence[RangeEntry], slot_bits: int, pacing: Pacing = unthrottled
+        self,
+        peer: NodeId,
+        entries: Sequence[RangeEntry],
+        slot_bits: int,
+        pacing: Pacing = unthrottled,
+        *,
+        is_kept: bool = True,
     ) -> set[Slot]:
         """Get records, keep those that prove themselves, and return the slots in which not everything came.
 
-        A record that the peer no longer has is no loss: it was replaced or expired since.
+        A record that the peer no longer has is no loss: it was replaced or expired since. Where nothing `is_kept`, the
+        peer only shows what it has, and it is a loss.
         """
         waiting, short = [Wanted(e.kind, e.id, e.key) for e in entries], set[Slot]()
         while waiting:
@@ -163,8 +170,13 @@ class PeerSync:
             proved = await self.prove(peer, reply, part, content=True)
             proved = [r for r in proved if not self._host_writers.objection(r, by_owner=True)]
             proved = [r for r in proved if not (is_import(r) and self._store.knows(r))]  # it came and counted meanwhile
-            rulings = await self._right.judge(peer, proved, reply.grants, counts=True)
+            rulings = await self._right.judge(peer, proved, reply.grants, counts=is_kept)
             records = [r for r, ruling in zip(proved, rulings, strict=True) if not ruling.reason]
+            if not is_kept:
+                given = {(r.kind, r.id) for r in records}
+                short |= {slot_of(w.key, slot_bits) for w in part if w not in later and (w.kind, w.id) not in given}
+                waiting = later + waiting
+                continue
             await self._right.put(records, [ruling for ruling in rulings if not ruling.reason])
             short |= self._unproved(peer, proved, rulings, slot_bits)
             for record in records:

@@ -97,7 +97,9 @@ class Replicator:
         self._writer = ReplicaWriter(store, overlay, handoff, repair.not_kept, check, drafts, sender)
         self._reader = ReplicaReader(store, overlay, rng, repair.is_ready, sync, audit)
         self._lister = RangeLister(store, overlay, rng, repair.is_ready, sync)
-        admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers)
+        admission = Admission(
+            overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers, repair.is_frozen
+        )
         self._server = ReplicaServer(store, overlay, proofs, check, admission, repair, handoff, right)
         audit.checks.repeat(lambda: checks.step(repair.ready, repair.compare))
         self._shard_mover = ShardMover(store, overlay, places, self._writer.move, drafts.rekeyed)
@@ -194,6 +196,11 @@ class Replicator:
         """How many copies are still to be delivered to live peers."""
         view = self._overlay.view
         return sum(count for peer, count in self._handoff.counts().items() if view.is_live(peer))
+
+    @property
+    def given_up(self) -> int:
+        """How many slots of new owners went within a day, before their time, because room ran short."""
+        return self._repair.given_up
 
     def status(self) -> ReplicatorStatus:
         """Return the figures of this moment."""

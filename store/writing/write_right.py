@@ -120,12 +120,12 @@ class WriteRight:
         await self._store.put([*records, *erasures], parts)
 
     def _to_erase(self, record: Record, ruling: Ruling) -> Record | None:
-        """Return the record that erases the former versions of a page that asks for it, None where none may. The page's
-        grant must be from most owners, so two candidates that conspire erase nothing."""
-        if (erasure := erasure_of(record)) is None:  # nearly always
+        """Return what erases the former versions of a page that asks for it, None where nothing may. The page's grant
+        must be from most owners, so two candidates that conspire erase nothing; a former owner erases nothing."""
+        if (erasure := erasure_of(record)) is None or ruling.grant is None:  # nearly always
             return None
-        may = ruling.grant is not None and self.is_of_most_owners(ruling.grant, record.key)
-        return erasure if may else None
+        is_ours = slot_of(record.key, (view := self._overlay.view).strategy.slot_bits) in view.owned()
+        return erasure if is_ours and self.is_of_most_owners(ruling.grant, record.key) else None
 
     def import_flaw(self, key: bytes) -> str:
         """Say why the owner of a public key may not import pages, "" where it may."""

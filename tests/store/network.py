@@ -224,6 +224,13 @@ class FakeOverlay:
     def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
         return tuple(peer for peer in peers if peer in self.net.old)
 
+    def is_known_for_a_day(self, peer: NodeId) -> bool:
+        return True
+
+    @property
+    def is_leaving(self) -> bool:
+        return False
+
     def ready(self, slot: Slot) -> tuple[NodeId, ...]:
         return tuple(sorted(m for m in self.candidates(slot) if self.is_ready(m, slot)))
 
