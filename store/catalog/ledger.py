@@ -164,7 +164,8 @@ class Ledger:
         for members, place in zip(shared, self._append(frames, check=check), strict=True):
             for number, record in enumerate(members):
                 own = place.of(number, len(members)) if id(record) in inside or len(members) > 1 else place
-                rows[id(record)] = row_of(record, own)
+                author = self.catalog.authors.number_of(record.proof.author, record.kind, record.version.epoch)
+                rows[id(record)] = row_of(record, own, author)
         return [rows[id(record)] for record in records]
 
     def _frame(self, records: Sequence[Record]) -> tuple[bytes, int]:
