@@ -16,13 +16,16 @@ from store.catalog.row_table import SITE_BYTES, CatalogRow
 from store.record.record import Kind
 
 BEFORE, STRANGERS = 0, 1  # numbers of authors
+OF_STRANGERS = b"\0"  # in place of their keys
 _FOUND = f"kind = {Kind.VISIT:d} AND epoch = 0"
 SCHEMA = f"""
 CREATE TABLE authors (author INTEGER PRIMARY KEY, key BLOB UNIQUE, bytes INTEGER NOT NULL, found INTEGER NOT NULL);
 INSERT INTO authors VALUES ({BEFORE}, x'', 0, 0), ({STRANGERS}, x'00', 0, 0);
 CREATE INDEX by_author ON records (author) WHERE {_FOUND};
 """
-OF_ALL = "SELECT key, bytes, found FROM authors"
+OF_ONE = "SELECT bytes, found FROM authors WHERE key = ?"
+OF_ALL = "SELECT sum(bytes), sum(found) FROM authors"
+MOST = "SELECT key FROM authors ORDER BY found DESC LIMIT 1"
 OF_SITE = "SELECT found, pages FROM sites WHERE prefix = ?"
 _OLDEST = f"SELECT id FROM records WHERE author = ? AND {_FOUND} ORDER BY sequence LIMIT ?"
 _OLDEST_OF_SITE = f"""SELECT id FROM records WHERE site = (SELECT site FROM sites WHERE prefix = ?) AND author = ?
@@ -37,6 +40,9 @@ _COUNT_ALL = (
   FROM records WHERE records.site = sites.site)""",
     f"UPDATE authors SET found = (SELECT count(*) FROM records WHERE {_FOUND}) WHERE author = {BEFORE}",
 )
+
+
+id_of = lru_cache(1024)(node_id_of)  # most records are by few authors
 
 
 class Held(NamedTuple):
@@ -66,7 +72,7 @@ class Authors:
 
     def number_of(self, author: bytes, kind: Kind, epoch: int) -> int:
         """Return the number of a record's author; a new one gets a number, outside of transactions."""
-        if self.members is not None and is_anybodys(kind, epoch) and _id_of(author) not in self.members:
+        if self.members is not None and is_anybodys(kind, epoch) and id_of(author) not in self.members:
             return STRANGERS
         return self._numbers.get(author) or self._enter(author)
 
@@ -75,9 +81,6 @@ class Authors:
         ((number,),) = self._database.execute("SELECT author FROM authors WHERE key = ?", (key,)).fetchall()
         self._numbers[key] = number
         return int(number)
-
-
-_id_of = lru_cache(1024)(node_id_of)
 
 
 def count(database: Connection, gone: Iterable[CatalogRow], come: Iterable[CatalogRow]) -> None:

@@ -114,12 +114,13 @@ class Catalog(CatalogReader):
         row_table.leave_sites(self.database, {r.key for r in went} - {r.key for r in come})
         cell_sums.count(self.database, went, come)
 
-    def remove(self, went: Sequence[CatalogRow], today: int) -> None:
-        """Turn live rows into tombstones inside a transaction."""
+    def remove(self, went: Sequence[CatalogRow], today: int, *, is_told: bool = True) -> None:
+        """Turn live rows into tombstones inside a transaction; where nobody `is_told`, into nothing."""
         row_table.strike(self.database, went)
-        values = [(n, r.kind, r.id, r.key, today) for n, r in enumerate(went, start=self._next + 1)]
+        told = went if is_told else ()
+        values = [(n, r.kind, r.id, r.key, today) for n, r in enumerate(told, start=self._next + 1)]
         self.database.executemany("INSERT INTO gone VALUES (?,?,?,?,?)", values)
-        self._next += len(went)
+        self._next += len(told)
         author_table.count(self.database, went, ())
         row_table.leave_sites(self.database, [row.key for row in went])
         cell_sums.count(self.database, went, ())

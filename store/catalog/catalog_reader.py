@@ -181,7 +181,9 @@ class CatalogReader:
 
 
 def _row(values: tuple[Any, ...]) -> CatalogRow:
-    sequence, kind, id, path, epoch, at_ms, digest, day, frame, author, segment, start, head, content, part, prefix = values
+    sequence, kind, id, path, epoch, at_ms, digest, day, frame, author, segment, start, head, content, part, prefix = (
+        values
+    )
     place = SegmentPlace(segment, start, head, content, part)
     return CatalogRow(
         _KINDS[kind], id, Key(prefix + path), ShortVersion(epoch, at_ms, digest), day, place, sequence, frame, author

@@ -193,11 +193,12 @@ class Ledger:
         for start in range(0, len(rows), STEP):
             self.remove(rows[start : start + STEP], today)
 
-    def remove(self, rows: Sequence[CatalogRow], today: int, *, erased: bool = False) -> None:
+    def remove(self, rows: Sequence[CatalogRow], today: int, *, erased: bool = False, is_told: bool = True) -> None:
         """Take rows out of the index; their frames stay, dead, until compaction. `erased`: compaction then rewrites
-        every present segment that holds anything dead, since former versions of the records may lie in any."""
+        every present segment that holds anything dead, since former versions of the records may lie in any. `is_told`:
+        the change log says so."""
         with self.catalog.transaction():
-            self.catalog.remove(rows, today)
+            self.catalog.remove(rows, today, is_told=is_told)
             if erased:
                 self.catalog.write_note("erase_upto", self.segments.newest)
             cover(self.catalog, self.segments)

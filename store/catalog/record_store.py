@@ -14,6 +14,7 @@ from sqlite3 import Connection
 from typing import Any, TypeVar
 
 from dht import Clock, DocumentId, Key, LocalFaults, MachineRefuses
+from store.catalog.author_sums import AuthorSums
 from store.catalog.catalog import Catalog, ChangeLog
 from store.catalog.catalog_reader import FORMER_IDS, CatalogReader
 from store.catalog.cell_sums import RangeSummary
@@ -89,6 +90,7 @@ class RecordStore:
         self._queue = WriteQueue(ledger, self._recent, faults, self.log.notify)
         self.grants = KnownGrants(ledger, self._queue, self.read_ranges)
         self.tables = SideTables(ledger.catalog, self._queue)
+        self.authors = AuthorSums(ledger, self._queue, self._recent)
         self._range_thread = ThreadPoolExecutor(1, thread_name_prefix="store-ranges")
         self._training_thread = ThreadPoolExecutor(1, thread_name_prefix="store-train")
         self.scrub = Scrub(ledger, compaction, self._unreadable, self.read_ranges, self._queue.run)

@@ -93,7 +93,9 @@ def add(database: Connection, rows: Sequence[CatalogRow], first: int) -> None:
     add_sites(database, [row.key for row in rows])
     values = [
         (n, kind, id, key[:SITE_BYTES], key[SITE_BYTES:], *version, day, frame, place.part >> 8, author)
-        for n, frame, (kind, id, key, version, day, place, _, _, author) in zip(count(first), numbers, rows, strict=False)
+        for n, frame, (kind, id, key, version, day, place, _, _, author) in zip(
+            count(first), numbers, rows, strict=False
+        )
     ]
     database.executemany(_INSERT, values)
 

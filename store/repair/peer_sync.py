@@ -32,7 +32,8 @@ from store.record.record import Record
 from store.record.record_check import RecordCheck
 from store.writing.admission import HostWriters, is_import
 from store.writing.proof_thread import ProofThread
-from store.writing.write_right import Ruling, WriteRight
+from store.writing.ruling import Ruling
+from store.writing.write_right import WriteRight
 
 log = logging.getLogger(__name__)
 LEAST_BYTES_S = 64_000.0  # a share is no less, so that what is urgent ends at all

@@ -1,0 +1,220 @@
+"""Applies the limits of authors on one node, and remembers who met one (`author_budgets.py` has the rules)."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf
+
+from dht import SITE_BYTES, CrawlRules, NodeId, Overlay, SignedGrant, Slot, Strategy, remember
+from store.catalog.author_table import OF_STRANGERS, id_of, is_anybodys, is_found
+from store.catalog.record_store import RecordStore
+from store.record.record import Record
+from store.writing.author_budgets import (
+    FREE_MEMBERS,
+    LEAST_FOUND,
+    MOST_FOUND,
+    OF_FOUND,
+    OF_ROOM,
+    OF_SITE,
+    REASONS,
+    ROOM_FROM,
+    Excess,
+    LeaseShares,
+    SiteRates,
+    found_limit,
+    is_page,
+    room_limit,
+    site_found_limit,
+)
+
+LOOK_EVERY_S = 60.0  # at who holds which lease
+MOST_NAMED = 256  # authors and peers that are remembered
+MOST_HEADROOMS = 16_384  # sites of which it is remembered how many more found URLs they may have
+AHEAD = 1024  # found URLs that go beyond those that must, so that they go seldom
+
+
+class AuthorBudgets:
+    """Judges records by what their authors have here already."""
+
+    def __init__(self, overlay: Overlay, store: RecordStore) -> None:
+        self._overlay, self._store, self._sums, self._clock = overlay, store, store.authors, store.clock
+        self._rates = SiteRates(self._delay_s, self._is_here)
+        self._shares = LeaseShares()
+        self._rules: tuple[Strategy, CrawlRules] | None = None
+        self._members: Sequence[NodeId] = ()
+        self._granted: dict[Slot, SignedGrant] = {}  # the newest grant seen of each slot
+        self._coming = Counter[bytes]()  # bytes that were judged and are not written yet, by author
+        self._headroom: dict[bytes, int] = {}
+        self.excesses: dict[NodeId, Excess] = {}  # by author, as this node judged them
+        self.refused: dict[NodeId, tuple[float, str]] = {}  # by peer: when it last took no more, and why
+
+    async def step(self) -> None:
+        """Look at who holds the leases of this node's slots; call it every LOOK_EVERY_S."""
+        view, now = self._overlay.view, self._clock()
+        self._follow_members()
+        self._coming.clear()  # of what was never written after all
+        owned = view.owned()
+        self._granted = {s: g for s, g in self._granted.items() if s in owned and g.grant.until_s >= now.wall}
+        self._shares.note(filter(None, map(self._holder, owned)), now)
+
+    def note_grants(self, grants: Iterable[SignedGrant]) -> None:
+        """Take note of sound grants that came with records."""
+        bits = self._overlay.view.strategy.slot_bits
+        for signed in grants:
+            slot = signed.grant.first_slot(bits)
+            if slot not in self._granted or self._granted[slot].grant.until_s <= signed.grant.until_s:
+                self._granted[slot] = signed
+
+    def note_refusals(self, peer: NodeId, reasons: Iterable[str]) -> None:
+        """Take note that a peer takes no more of this node."""
+        for reason in reasons:
+            if reason in REASONS:
+                remember(self.refused, peer, (self._clock().wall, reason), MOST_NAMED)
+                return
+
+    async def refusals(self, peer: NodeId, records: Sequence[Record]) -> dict[int, str]:
+        """Say which of some records, by number, are too much of their authors, and why. The others are written next,
+        and `settle` is told."""
+        self._follow_members()
+        reasons, found = dict[int, str](), dict[bytes, dict[int, Record]]()
+        rooms = dict[bytes, float]()  # left, by author
+        for n, record in enumerate(records):
+            account = self._account(record)
+            if not account:
+                continue
+            if reason := self._reason(peer, account, record, rooms):
+                reasons[n] = reason
+            elif is_found(record.kind, record.version.epoch):
+                found.setdefault(account, {})[n] = record
+        for account, finds in found.items():
+            for n in await self._beyond(peer, account, finds):
+                reasons[n] = OF_FOUND
+                self._coming[account] -= _size(finds[n])
+        return reasons
+
+    def settle(self, records: Iterable[Record], *, is_written: bool) -> None:
+        """Take note that records which were within the limits are written, or that the disk did not take them."""
+        for record in records:
+            if account := self._account(record):
+                self._coming[account] = max(0, self._coming[account] - _size(record))
+                if not is_written and is_page(record):
+                    self._rates.give_back(record)
+        self._coming = +self._coming
+
+    def _account(self, record: Record) -> bytes:
+        """Whose limits count for a record: a public key, that of all STRANGERS, or b"" for this node itself."""
+        author = id_of(record.proof.author)
+        if author == self._overlay.view.node_id:
+            return b""
+        is_strange = is_anybodys(record.kind, record.version.epoch) and author not in self._members
+        return OF_STRANGERS if is_strange else record.proof.author
+
+    def _reason(self, peer: NodeId, account: bytes, record: Record, rooms: dict[bytes, float]) -> str:
+        """Why a record is too much of its site, or of its author's room; "" where it is not."""
+        if account not in rooms:
+            rooms[account] = self._room_left(account)
+        reason, size = "", _size(record)
+        if size > rooms[account]:
+            reason = OF_ROOM
+        elif is_page(record) and not self._rates.take(record, self._clock(), is_authors=_is_by(record, peer)):
+            reason = OF_SITE
+        if reason:
+            self._note(account, reason, 1)
+        else:
+            rooms[account] -= size
+            self._coming[account] += size
+        return reason
+
+    def _room_left(self, account: bytes) -> float:
+        """How many bytes more of an author fit into its room. Its part of the index counts like its records."""
+        view, room = self._overlay.view, self._store.room
+        used = room.used_bytes
+        if used < ROOM_FROM * room.quota_bytes or len(self._members) <= FREE_MEMBERS:
+            return inf
+        if account.hex() in view.strategy.importers:  # whom its publishers trust with more than it fetches
+            return inf
+        share = 0.0 if account == OF_STRANGERS else self._shares.share(id_of(account), self._clock())
+        held = self._sums.held(account).bytes * max(1.0, used / max(1, room.record_bytes))
+        return room_limit(room.quota_bytes, share) - held - self._coming[account]
+
+    async def _beyond(self, peer: NodeId, account: bytes, found: Mapping[int, Record]) -> set[int]:
+        """Make room for found URLs, and return the numbers of those for which there is none. The author's older ones go
+        where it brings newer ones; what others bring makes nothing go, or it would come again and again."""
+        held, is_own = self._sums.held(account), account == OF_STRANGERS or id_of(account) == peer
+        over = held.found + len(found) - found_limit(len(self._members))
+        if over > 0 and not is_own:
+            return {*found}
+        if over > 0:
+            await self._drop(account, over)
+        total = self._sums.held().found
+        if total + len(found) > MOST_FOUND:
+            await self._drop(self._sums.most_found(), len(found))
+        return await self._beyond_site(account, found, is_own=is_own) if total >= LEAST_FOUND else set()
+
+    async def _beyond_site(self, account: bytes, found: Mapping[int, Record], *, is_own: bool) -> set[int]:
+        refused = set[int]()
+        for n, record in found.items():
+            site = record.key[:SITE_BYTES]
+            if self._headroom.get(site, 0) <= 0:
+                remember(self._headroom, site, self._find_headroom(site), MOST_HEADROOMS)
+            if self._headroom[site] <= 0 and is_own and await self._drop(account, 1, site):
+                self._headroom[site] = self._find_headroom(site)
+            if self._headroom[site] > 0:
+                self._headroom[site] -= 1
+                continue
+            refused.add(n)
+            if is_own:
+                self._note(account, OF_FOUND, 1)
+        return refused
+
+    def _find_headroom(self, site: bytes) -> int:
+        found, pages = self._sums.of_site(site)
+        return site_found_limit(pages) - found
+
+    async def _drop(self, account: bytes, count: int, site: bytes = b"") -> int:
+        gone = await self._sums.drop_found(account, count + AHEAD, site)
+        self._note(account, OF_FOUND, count)
+        return gone
+
+    def _note(self, account: bytes, reason: str, count: int) -> None:
+        if account == OF_STRANGERS:
+            return  # nobody is to be named
+        author = id_of(account)
+        known, name = self.excesses.get(author, Excess()), REASONS[reason]
+        more = {name: getattr(known, name) + count, "at": self._clock().wall}
+        held_bytes = self._sums.held(account).bytes if known.at + LOOK_EVERY_S < more["at"] else known.held_bytes
+        remember(self.excesses, author, known._replace(**more, held_bytes=held_bytes), MOST_NAMED)
+
+    def _holder(self, slot: Slot) -> NodeId | None:
+        """Who holds a slot's lease: whom this node promised it, the one who announces it, or whose grant came last."""
+        view = self._overlay.view
+        if slot in view.leases():
+            return view.node_id
+        if (promised := view.votes.promised(slot)) is not None:
+            return promised
+        claims = tuple(view.announced(slot))
+        if len(claims) == 1:
+            return claims[0]
+        return NodeId(self._granted[slot].grant.holder) if slot in self._granted else None
+
+    def _follow_members(self) -> None:
+        if (members := self._overlay.view.members()) != self._members:
+            self._members = members
+            self._sums.follow_members(frozenset({*members, self._overlay.view.node_id}))
+
+    def _delay_s(self, url: str) -> float:
+        strategy = self._overlay.view.strategy
+        if self._rules is None or self._rules[0] is not strategy:
+            self._rules = strategy, CrawlRules(strategy)
+        return self._rules[1].decide(url).min_delay_s
+
+    def _is_here(self, record: Record) -> bool:
+        held = self._store.find_version(record.kind, record.id)
+        return held is not None and held >= record.version.short
+
+
+def _is_by(record: Record, peer: NodeId) -> bool:
+    return id_of(record.proof.author) == peer
+
+
+def _size(record: Record) -> int:
+    return len(record.body) + len(record.content or b"")
