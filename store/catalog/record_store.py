@@ -238,7 +238,7 @@ class RecordStore:
 
     def denied(self, first_key: bytes, last_key: bytes, *, only: Kind | None = None) -> Iterator[list[Record]]:
         """Yield the records of a key range that are taken back, without contents, some rows' worth at a time; that may
-        be none. Those of pages, or else of one kind; of visits outcomes, which only their authors may take back."""
+        be none. Those of pages, or else of one kind."""
         rows = self._catalog.reader.walk(first_key, last_key)
         while part := list(islice(rows, _JUDGED_AT_ONCE)):
             judged = [row for row in part if _is_judged(row, only)]
@@ -315,7 +315,7 @@ class RecordStore:
 def _is_judged(row: CatalogRow, only: Kind | None) -> bool:
     if only is None:
         return row.kind not in NO_PAGES
-    return row.kind == only and (only != Kind.VISIT or row.version.epoch > 0)
+    return row.kind == only
 
 
 def _covers(held: ShortVersion, key: bytes, record: Record) -> bool:

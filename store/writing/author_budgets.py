@@ -6,6 +6,7 @@ the web gave it what it writes. Three limits keep one member from filling the di
 - *Site.* Of one site an author writes no more pages in an hour than a polite crawler fetches. Versions count in the
   hour that they were written in, whichever peer brings them and whenever, so that repair and hand-over are free.
 - *Room.* From half of the quota on, an author has at most twice the part that its leases are of all leases here.
+  Nobody has more than half.
 - *Found URLs.* An author's oldest make room for its newer ones.
 
 The rules are pure: `now` is an argument. `AuthorBudgets` applies them on one node.
@@ -30,6 +31,7 @@ MOST_SITES = 65_536  # of one hour; beyond that all of them count anew
 ROOM_FROM = 0.5  # of the quota
 LEAST_ROOM_BYTES = 64_000_000  # of an author, whatever its leases are
 MOST_SHARE = 0.5  # of the quota, for any author
+EARLY_SHARE = 0.4  # of the quota, for any author, before
 FREE_MEMBERS = 2  # in a network of so many nobody is limited in room
 LEASES_KEPT_H = 24
 MOST_FOUND = 1_000_000  # found URLs here, of all authors
@@ -42,9 +44,11 @@ OF_FOUND = "its author has as many found URLs here as one member may; send it ag
 REASONS = {OF_SITE: "site", OF_ROOM: "room", OF_FOUND: "found"}
 
 
-def room_limit(quota_bytes: int, share: float) -> float:
-    """Return the bytes that an author may have here. `share`: the part that its leases are of all leases here."""
-    return max(LEAST_ROOM_BYTES, quota_bytes * min(MOST_SHARE, 2 * share))
+def room_limit(quota_bytes: int, used_bytes: int, share: float) -> float:
+    """Return the bytes that an author may have here. `share`: the part that its leases are of all leases here. While
+    half of the quota is free, a lease of few large sites may fill more than its part."""
+    least = 0.0 if used_bytes >= ROOM_FROM * quota_bytes else EARLY_SHARE
+    return max(LEAST_ROOM_BYTES, quota_bytes * max(least, min(MOST_SHARE, 2 * share)))
 
 
 def found_limit(members: int) -> int:

@@ -16,7 +16,6 @@ from store.writing.author_budgets import (
     OF_ROOM,
     OF_SITE,
     REASONS,
-    ROOM_FROM,
     Excess,
     LeaseShares,
     SiteRates,
@@ -128,13 +127,11 @@ class AuthorBudgets:
         """How many bytes more of an author fit into its room. Its part of the index counts like its records."""
         view, room = self._overlay.view, self._store.room
         used = room.used_bytes
-        if used < ROOM_FROM * room.quota_bytes or len(self._members) <= FREE_MEMBERS:
-            return inf
-        if account.hex() in view.strategy.importers:  # whom its publishers trust with more than it fetches
-            return inf
+        if len(self._members) <= FREE_MEMBERS or account.hex() in view.strategy.importers:
+            return inf  # publishers trust importers with more than they fetch
         share = 0.0 if account == OF_STRANGERS else self._shares.share(id_of(account), self._clock())
         held = self._sums.held(account).bytes * max(1.0, used / max(1, room.record_bytes))
-        return room_limit(room.quota_bytes, share) - held - self._coming[account]
+        return room_limit(room.quota_bytes, used, share) - held - self._coming[account]
 
     async def _beyond(self, peer: NodeId, account: bytes, found: Mapping[int, Record]) -> set[int]:
         """Make room for found URLs, and return the numbers of those for which there is none. The author's older ones go
@@ -148,22 +145,23 @@ class AuthorBudgets:
         total = self._sums.held().found
         if total + len(found) > MOST_FOUND:
             await self._drop(self._sums.most_found(), len(found))
-        return await self._beyond_site(account, found, is_own=is_own) if total >= LEAST_FOUND else set()
+        return await self._beyond_site(account, found, is_own=is_own) if total + len(found) > LEAST_FOUND else set()
 
     async def _beyond_site(self, account: bytes, found: Mapping[int, Record], *, is_own: bool) -> set[int]:
-        refused = set[int]()
+        """As `_beyond`, for what any site may have."""
+        refused, sites = set[int](), dict[bytes, list[int]]()
         for n, record in found.items():
-            site = record.key[:SITE_BYTES]
-            if self._headroom.get(site, 0) <= 0:
-                remember(self._headroom, site, self._find_headroom(site), MOST_HEADROOMS)
-            if self._headroom[site] <= 0 and is_own and await self._drop(account, 1, site):
-                self._headroom[site] = self._find_headroom(site)
-            if self._headroom[site] > 0:
-                self._headroom[site] -= 1
-                continue
-            refused.add(n)
-            if is_own:
-                self._note(account, OF_FOUND, 1)
+            sites.setdefault(record.key[:SITE_BYTES], []).append(n)
+        for site, numbers in sites.items():
+            free = self._headroom.get(site, 0)
+            if free < len(numbers):
+                free = self._find_headroom(site)
+            if free < len(numbers) and is_own:
+                await self._drop(account, len(numbers) - free, site)
+                free = self._find_headroom(site)
+            beyond = numbers[max(0, free) :]
+            refused.update(beyond)
+            remember(self._headroom, site, free - len(numbers) + len(beyond), MOST_HEADROOMS)
         return refused
 
     def _find_headroom(self, site: bytes) -> int:

@@ -1,0 +1,245 @@
+"""One member writes as fast as it can, within its rights: it holds its leases, signs all, and the web gave it nothing.
+
+It reaches its limits, is named, and takes room, work and answers from nobody. Honest members never meet a limit."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from dht import Identity, document_id, placement_key
+from node.extras.simulation.world import World, WorldPlan
+from node.owner.needs import needs_of
+from store import Draft, Kind, Record, decode_document, encode_document
+from store.record.messages import PutPackage, PutReply
+from store.record.package import pack, sign_package
+from store.writing import author_budgets, budget_keeper
+from store.writing.author_budgets import OF_ROOM, OF_SITE
+from tests.sim.judged import assert_complete, crawled, status_of
+from tests.sim.simulated import simulated
+from tests.store.network import Net, Node, in_network
+from tests.store.support import DAY, draft
+
+FLOOD, QUOTA = 5_000, 170_000_000
+AN_HOUR = 2 * 3600 / 1.0 + 100  # pages of one site, at the strategy's delay of a second
+BIG = 400_000
+STRANGER = Identity(b"s" * 32)
+
+
+def of_one_site(n: int) -> Draft:
+    return draft(n, hosts=1, at=n / 1000, size=10)
+
+
+def of_one_page(n: int) -> Draft:
+    return replace(draft(1, at=n / 1000), content=b"%d" % n)
+
+
+def as_former_versions(n: int) -> Draft:
+    return draft(n, hosts=1, at=-n / 1000, size=10)  # older and older
+
+
+def on_made_up_sites(n: int) -> Draft:
+    return replace(draft(n, hosts=10**9), content=os.urandom(BIG))
+
+
+def with_long_texts(n: int) -> Draft:
+    made = draft(n, hosts=10**9)
+    return replace(made, body=encode_document(replace(decode_document(made.body), text=os.urandom(BIG).hex())))
+
+
+def huge_visits(n: int) -> Draft:
+    made = draft(n, kind=Kind.VISIT)
+    return replace(made, body=msgspec.msgpack.encode((*msgspec.msgpack.decode(made.body), os.urandom(BIG))))
+
+
+def of_a_coming_kind(n: int) -> Draft:
+    return replace(on_made_up_sites(n), kind=Kind(77))
+
+
+def found(n: int, host: str = "one.example") -> Draft:
+    url = f"http://{host}/made-up/{n}"
+    body = msgspec.msgpack.encode((url, 3))
+    return Draft(Kind.VISIT, document_id(url), placement_key(url), 0, 12, DAY + 700, body)
+
+
+def packages(make: Callable[[int], Draft], count: int, size: int) -> Iterator[list[Draft]]:
+    for start in range(0, count, size):
+        yield [make(n) for n in range(start + 1, min(start + size, count) + 1)]
+
+
+async def push(net: Net, liar: Node, to: Node, made: Sequence[Draft], signer: Identity | None = None) -> list[str]:
+    """Why each record that is refused is so."""
+    grants = net.elect(made, liar.identity)
+    message = PutPackage(pack(sign_package(made, signer or liar.identity)), (), grants)
+    reply = await liar.overlay.ask(to.id, message, PutReply, timeout_s=60.0)
+    return [each.reason for each in reply.refused]
+
+
+def share_leases(net: Net, nodes: Iterable[Node]) -> None:
+    """All members hold as many leases."""
+    for node in nodes:
+        node.overlay.promised = lambda slot: net.list[min(slot, 14) % 5].id  # type: ignore[method-assign]
+
+
+def named(node: Node, liar: Node) -> bool:
+    return liar.id in node.replicator.budgets.excesses
+
+
+def pages_by(node: Node, liar: Node, kinds: Iterable[Kind] = (Kind.DOCUMENT, Kind.FORMER)) -> list[Record]:
+    held = [r for kind in kinds for r in node.store.scan(kind, bytes(20), b"\xff" * 20)]
+    full = [node.store.find(r.kind, r.id, content=False) for r in held]
+    return [r for r in full if r is not None and r.proof.author == liar.identity.public_key]
+
+
+@pytest.mark.parametrize("make", [of_one_site, of_one_page, as_former_versions])
+@in_network(3)
+async def test_of_one_site_it_writes_no_more_than_a_polite_crawler_fetches(
+    net: Net, make: Callable[[int], Draft]
+) -> None:
+    await net.start(3)
+    liar, victim, other = net.list
+    refused = list[str]()
+    for made in packages(make, FLOOD, 250):
+        refused += await push(net, liar, victim, made)
+    assert len(refused) > FLOOD - AN_HOUR / 2 - 1 and {*refused} == {OF_SITE}
+    assert named(victim, liar) and not named(victim, other) and victim.replicator.refusals.authors
+    another = replace(draft(FLOOD + 1, hosts=10**9))
+    assert not await push(net, liar, victim, [another]), "of other sites it writes on"
+
+
+@in_network(3)
+async def test_an_hour_later_the_same_author_writes_the_site_again(net: Net) -> None:
+    await net.start(3)
+    liar, victim, _ = net.list
+    for made in packages(of_one_site, FLOOD, 250):
+        await push(net, liar, victim, made)
+    later = [replace(draft(FLOOD + n, hosts=1, at=3700.0)) for n in range(5)]
+    victim.slept_s = 3700.0
+    assert not await push(net, liar, victim, later)
+
+
+@in_network(4, replicas=4)
+async def test_repair_brings_what_others_wrote_however_much_that_is(net: Net) -> None:
+    """Years of one site's pages come to a newcomer in minutes, from their author among others."""
+    await net.start(3)
+    author = net.list[0]
+    hour = 3600.0
+    pages = [draft(n, hosts=1, at=-hour * (n // 3000), size=10) for n in range(1, 9000)]
+    signed = sign_package(pages[:1000], author.identity)
+    for start in range(0, len(pages), 1000):
+        part = pages[start : start + 1000]
+        signed, grants = sign_package(part, author.identity), net.elect(part, author.identity)
+        for node in net.list[:3]:
+            await node.store.grants.keep(grants)
+            await node.store.put(signed)
+    net.list[3].start()
+    await net.all_ready()
+    await net.until(lambda: len(pages_by(net.list[3], author)) == len(pages), 600)
+    assert not any(node.replicator.budgets.excesses for node in net.list)
+
+
+@pytest.mark.parametrize("make", [on_made_up_sites, with_long_texts, huge_visits, of_a_coming_kind])
+@pytest.mark.parametrize("signer", [None, STRANGER])
+@in_network(5, replicas=5)
+async def test_it_fills_two_fifths_of_a_disk_at_most(
+    net: Net, make: Callable[[int], Draft], signer: Identity | None
+) -> None:
+    if signer is not None and make is not of_a_coming_kind:
+        pytest.skip("a grant names its author")
+    net.config(quota_bytes=QUOTA, segment_bytes=4 << 20)
+    await net.start(2)
+    liar, victim = net.list[:2]
+    for node in net.list[2:]:
+        node.start()
+    share_leases(net, [victim])
+    await victim.replicator.budgets.step()
+    refused = list[str]()
+    for made in packages(make, 360, 12):
+        refused += await push(net, liar, victim, made, signer)
+    assert refused and {*refused} == {OF_ROOM}
+    assert victim.store.room.used_bytes <= 0.4 * QUOTA + 12 * BIG
+    assert signer is not None or named(victim, liar)
+    honest = net.list[2]
+    assert not await push(net, honest, victim, [replace(draft(10**6), content=os.urandom(BIG))])
+
+
+@in_network(3)
+async def test_its_older_found_urls_make_room_for_newer_ones_of_one_site(net: Net) -> None:
+    await net.start(3)
+    liar, victim, other = net.list
+    assert not await push(net, other, victim, [found(n, "honest.example") for n in range(100)])
+    for made in packages(found, 13_000, 1000):
+        assert not await push(net, liar, victim, made)
+    kept = [r for r in pages_by(victim, liar, [Kind.VISIT])]
+    assert 8_000 <= len(kept) <= 10_000 and named(victim, liar) and not named(victim, other)
+    assert {found(n).id for n in range(12_500, 13_000)} <= {r.id for r in kept}
+    assert len(pages_by(victim, other, [Kind.VISIT])) == 100
+
+
+@pytest.mark.parametrize("signer", [None, STRANGER])
+@in_network(5, replicas=5)
+async def test_found_urls_are_a_bounded_table_and_one_author_has_its_part(
+    net: Net, monkeypatch: pytest.MonkeyPatch, signer: Identity | None
+) -> None:
+    for where in (author_budgets, budget_keeper):
+        monkeypatch.setattr(where, "MOST_FOUND", 10_000)
+        monkeypatch.setattr(where, "LEAST_FOUND", 1_000)
+    await net.start(5)
+    liar, victim, other = net.list[:3]
+    assert not await push(net, other, victim, [found(n, f"honest{n}.example") for n in range(900)])
+    for made in packages(lambda n: found(n, f"made-up{n}.example"), 9_000, 1000):
+        assert not await push(net, liar, victim, made, signer)
+    sums = victim.store.authors
+    assert sums.held().found <= 900 + 4_000 and sums.held(other.identity.public_key).found == 900
+    assert signer is not None or named(victim, liar)
+    assert victim.store.log.sequence >= 9_900, "they did come"
+    assert victim.store.tables.query("SELECT count(*) FROM gone") == [(0,)], "what went leaves nothing behind"
+
+
+def budgets_of(world: World) -> list[budget_keeper.AuthorBudgets]:
+    return [node.node_core.store.replicator.budgets for node in world.running()]
+
+
+@simulated(WorldPlan(hosts=8, pages=12))
+async def test_a_flood_harms_no_crawl_and_no_answer_and_is_named_within_five_minutes_and_swept_after_a_block(
+    world: World,
+) -> None:
+    nodes = await world.add(5)
+    await world.crawl()
+    await crawled(world)
+    liar, honest = nodes[0], nodes[1:]
+    replicator, slots = liar.node_core.store.replicator, liar.overlay.view.leases()
+    made_up = [found(n, "flood.example") for n in range(11_500)]
+    for start in range(0, len(made_up), 500):
+        await replicator.write(made_up[start : start + 500])
+    assert slots
+    await world.pass_time(300.0)
+    bodies = [(await status_of(node, world.network).status()).plain() for node in honest]
+    told = [need for body in bodies for need in needs_of(body, {}, body["at"] if "at" in body else 0.0)]
+    assert told is not None
+    owners = [node for node in honest if liar.overlay.node_id in node.node_core.store.replicator.budgets.excesses]
+    assert owners
+    world.publish(blocked=(liar.overlay.node_id.hex(),))
+    await world.until(lambda: not any(map(floods, honest)), 3600.0)
+
+
+def floods(node) -> int:
+    records = node.node_core.store.records
+    return sum("flood.example" in str(r.body) for r in records.scan(Kind.VISIT, bytes(20), b"\xff" * 20))
+
+
+@simulated(WorldPlan(hosts=10, pages=10))
+async def test_honest_members_meet_no_limit_though_one_dies_and_others_join(world: World) -> None:
+    nodes = await world.add(4)
+    await world.crawl()
+    await world.pass_time(40.0)
+    await world.kill(nodes[1])
+    await world.pass_time(60.0)
+    await world.restart(nodes[1])
+    await world.add(2)
+    await crawled(world)
+    assert_complete(world)
+    for budgets in budgets_of(world):
+        assert not budgets.excesses and not budgets.refused
