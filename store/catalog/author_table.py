@@ -11,12 +11,13 @@ from functools import lru_cache
 from sqlite3 import Connection
 from typing import NamedTuple
 
-from dht import DocumentId, NodeId, node_id_of
+from dht import DocumentId, NodeId, node_id_of, remember
 from store.catalog.row_table import SITE_BYTES, CatalogRow
 from store.record.record import Kind
 
 BEFORE, STRANGERS = 0, 1  # numbers of authors
 OF_STRANGERS = b"\0"  # in place of their keys
+MOST_NUMBERS = 4096  # of authors that are remembered
 _FOUND = f"kind = {Kind.VISIT:d} AND epoch = 0"
 SCHEMA = f"""
 CREATE TABLE authors (author INTEGER PRIMARY KEY, key BLOB UNIQUE, bytes INTEGER NOT NULL, found INTEGER NOT NULL);
@@ -79,7 +80,7 @@ class Authors:
     def _enter(self, key: bytes) -> int:
         self._database.execute("INSERT OR IGNORE INTO authors VALUES (NULL, ?, 0, 0)", (key,))
         ((number,),) = self._database.execute("SELECT author FROM authors WHERE key = ?", (key,)).fetchall()
-        self._numbers[key] = number
+        remember(self._numbers, key, number, MOST_NUMBERS)
         return int(number)
 
 

@@ -26,6 +26,7 @@ from store.writing.author_budgets import (
 )
 
 LOOK_EVERY_S = 60.0  # at who holds which lease
+NAMED_S = 86_400.0  # after its last excess an author is named for so long
 MOST_NAMED = 256  # authors and peers that are remembered
 MOST_HEADROOMS = 16_384  # sites of which it is remembered how many more found URLs they may have
 AHEAD = 1024  # found URLs that go beyond those that must, so that they go seldom
@@ -51,9 +52,10 @@ class AuthorBudgets:
         view, now = self._overlay.view, self._clock()
         self._follow_members()
         self._coming.clear()  # of what was never written after all
-        owned = view.owned()
+        owned, held = view.owned(), view.leases()
         self._granted = {s: g for s, g in self._granted.items() if s in owned and g.grant.until_s >= now.wall}
-        self._shares.note(filter(None, map(self._holder, owned)), now)
+        self._shares.note(filter(None, (view.node_id if s in held else self._holder(s) for s in owned)), now)
+        self.excesses = {a: each for a, each in self.excesses.items() if each.at > now.wall - NAMED_S}
 
     def note_grants(self, grants: Iterable[SignedGrant]) -> None:
         """Take note of sound grants that came with records."""
@@ -89,6 +91,10 @@ class AuthorBudgets:
                 reasons[n] = OF_FOUND
                 self._coming[account] -= _size(finds[n])
         return reasons
+
+    def is_beyond(self, record: Record) -> bool:
+        """Tell whether a record's author went beyond its limits here."""
+        return bool(self.excesses) and id_of(record.proof.author) in self.excesses
 
     def settle(self, records: Iterable[Record], *, is_written: bool) -> None:
         """Take note that records which were within the limits are written, or that the disk did not take them."""
@@ -185,8 +191,6 @@ class AuthorBudgets:
     def _holder(self, slot: Slot) -> NodeId | None:
         """Who holds a slot's lease: whom this node promised it, the one who announces it, or whose grant came last."""
         view = self._overlay.view
-        if slot in view.leases():
-            return view.node_id
         if (promised := view.votes.promised(slot)) is not None:
             return promised
         claims = tuple(view.announced(slot))

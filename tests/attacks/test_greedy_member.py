@@ -9,15 +9,20 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from dht import Identity, document_id, placement_key
+from crawl import Visit, VisitState, reach
+from dht import Identity, Rule, document_id, placement_key, slot_of
+from node.crawling.ingest import visit_draft
+from node.extras.simulation.census import take_census
+from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan
-from node.owner.needs import needs_of
-from store import Draft, Kind, Record, decode_document, encode_document
+from node.views.evidence import local_lines
+from node.views.peers import peer_rows
+from store import Document, Draft, Kind, Record, TooFewCopies, decode_document, encode_document
 from store.record.messages import PutPackage, PutReply
 from store.record.package import pack, sign_package
 from store.writing import author_budgets, budget_keeper
 from store.writing.author_budgets import OF_ROOM, OF_SITE
-from tests.sim.judged import assert_complete, crawled, status_of
+from tests.sim.judged import assert_complete, assert_one_answer, crawled, status_of
 from tests.sim.simulated import simulated
 from tests.store.network import Net, Node, in_network
 from tests.store.support import DAY, draft
@@ -46,7 +51,7 @@ def on_made_up_sites(n: int) -> Draft:
 
 def with_long_texts(n: int) -> Draft:
     made = draft(n, hosts=10**9)
-    return replace(made, body=encode_document(replace(decode_document(made.body), text=os.urandom(BIG).hex())))
+    return replace(made, body=encode_document(replace(decode_document(made.body), text=os.urandom(BIG // 2).hex())))
 
 
 def huge_visits(n: int) -> Draft:
@@ -172,7 +177,7 @@ async def test_its_older_found_urls_make_room_for_newer_ones_of_one_site(net: Ne
     assert not await push(net, other, victim, [found(n, "honest.example") for n in range(100)])
     for made in packages(found, 13_000, 1000):
         assert not await push(net, liar, victim, made)
-    kept = [r for r in pages_by(victim, liar, [Kind.VISIT])]
+    kept = pages_by(victim, liar, [Kind.VISIT])
     assert 8_000 <= len(kept) <= 10_000 and named(victim, liar) and not named(victim, other)
     assert {found(n).id for n in range(12_500, 13_000)} <= {r.id for r in kept}
     assert len(pages_by(victim, other, [Kind.VISIT])) == 100
@@ -202,32 +207,77 @@ def budgets_of(world: World) -> list[budget_keeper.AuthorBudgets]:
     return [node.node_core.store.replicator.budgets for node in world.running()]
 
 
+def page_of(liar: SimNode, n: int) -> Draft:
+    """A page that nobody sent, of a site in a slot of which the liar holds the lease."""
+    slot, epoch = next(iter(liar.overlay.view.leases().items()))
+    hosts = (f"flood{n}.example" for n in range(10**6))  # all of the flood rest a minute, by a rule
+    bits = liar.overlay.view.strategy.slot_bits
+    host = next(host for host in hosts if slot_of(placement_key(f"http://{host}/"), bits) == slot)
+    url, wall = f"http://{host}/{n}", liar.clock().wall
+    body = encode_document(Document(url, wall, 200, text=f"cheap watches {n}"))
+    return Draft(
+        Kind.DOCUMENT, document_id(url), placement_key(url), epoch, int(wall * 1000), int(wall / 86400) + 30, body, b"x"
+    )
+
+
+def url_of_flood(liar: SimNode, n: int) -> Draft:
+    visit = Visit(f"http://flood.example/{n}", 3)
+    return visit_draft(visit, 0, reach(visit), int(liar.clock().wall / 86400) + 30, placement_key(visit.url))
+
+
+async def flood(liar: SimNode, make: Callable[[SimNode, int], Draft], count: int) -> bool:
+    """Write as fast as it goes; tell whether owners stopped it."""
+    for start in range(0, count, 100):
+        try:
+            await liar.node_core.store.replicator.write([make(liar, n) for n in range(start, start + 100)])
+        except TooFewCopies as error:
+            assert error.refusal == OF_SITE
+            return True
+    return False
+
+
+def floods(node: SimNode) -> int:
+    records = node.node_core.store.records
+    scans = (records.scan(kind, bytes(20), b"\xff" * 20) for kind in (Kind.DOCUMENT, Kind.VISIT))
+    return sum(b"flood" in record.body for scan in scans for record in scan)
+
+
 @simulated(WorldPlan(hosts=8, pages=12))
 async def test_a_flood_harms_no_crawl_and_no_answer_and_is_named_within_five_minutes_and_swept_after_a_block(
     world: World,
 ) -> None:
     nodes = await world.add(5)
-    await world.crawl()
-    await crawled(world)
     liar, honest = nodes[0], nodes[1:]
-    replicator, slots = liar.node_core.store.replicator, liar.overlay.view.leases()
-    made_up = [found(n, "flood.example") for n in range(11_500)]
-    for start in range(0, len(made_up), 500):
-        await replicator.write(made_up[start : start + 500])
-    assert slots
-    await world.pass_time(300.0)
-    bodies = [(await status_of(node, world.network).status()).plain() for node in honest]
-    told = [need for body in bodies for need in needs_of(body, {}, body["at"] if "at" in body else 0.0)]
-    assert told is not None
-    owners = [node for node in honest if liar.overlay.node_id in node.node_core.store.replicator.budgets.excesses]
-    assert owners
-    world.publish(blocked=(liar.overlay.node_id.hex(),))
+    world.publish(rules=(Rule(action="owners", pattern="://flood", min_delay_s=60.0),))
+    await world.pass_time(30.0)
+    await world.crawl()
+    await world.until(lambda: bool(liar.overlay.view.leases()), 60.0)
+    assert not await flood(liar, url_of_flood, 500)
+    assert await flood(liar, page_of, 1_000)
+    began = world.loop.time()
+    wanted = {url for url, state in world.web.outcomes().items() if state == VisitState.FETCHED}
+    await world.until(lambda: wanted <= take_census(honest).texts.keys(), 900.0)
+    await world.pass_time(max(0.0, began + 300.0 - world.loop.time()))
+    name = liar.overlay.node_id.hex()
+    told = [node for node in honest if liar.overlay.node_id in node.node_core.store.replicator.budgets.excesses]
+    assert len(told) >= 2, "all owners of the slot but the author"
+    for node in told:
+        status = status_of(node, world.network)
+        (need,) = [need for need in status.needs() if need.topic == "limits"]
+        assert need.state == "trouble" and name in need.text
+        assert any(name in line for line in local_lines((await status.status()).plain()))
+        assert [row.beyond for row in peer_rows([p.plain() for p in status.peers()]) if row.id == name] != [""]
+    (own,) = [need for need in status_of(liar, world.network).needs() if need.topic == "limits"]
+    assert "take no more of this node" in own.text, "its own owner is told"
+    world.publish(blocked=(name,))
     await world.until(lambda: not any(map(floods, honest)), 3600.0)
-
-
-def floods(node) -> int:
-    records = node.node_core.store.records
-    return sum("flood.example" in str(r.body) for r in records.scan(Kind.VISIT, bytes(20), b"\xff" * 20))
+    await world.kill(liar)
+    await crawled(world)
+    await assert_one_answer(world, [" ".join(world.web.words[:2])], asked=4)
+    assert {author for budgets in budgets_of(world) for author in budgets.excesses} == {liar.overlay.node_id}
+    assert not any(node.node_core.store.replicator.possession.accusations() for node in honest), (
+        "nobody is blamed"
+    )
 
 
 @simulated(WorldPlan(hosts=10, pages=10))
