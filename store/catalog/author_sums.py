@@ -27,7 +27,10 @@ class AuthorSums:
     def held(self, author: bytes = b"") -> Held:
         """Return what lies here of an author (a public key, or OF_STRANGERS), of all authors where none is named."""
         rows = self._query(author_table.OF_ONE, (author,)) if author else self._query(author_table.OF_ALL)
-        return Held(*rows[0]) if rows else Held()
+        if not rows:
+            return Held()
+        live_bytes, found, number = rows[0]
+        return Held(live_bytes + self._ledger.catalog.authors.replaced[number], found)
 
     def most_found(self) -> bytes:
         """Return the author of which most found URLs lie here."""

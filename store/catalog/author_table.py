@@ -6,6 +6,7 @@ and sign found URLs with them. So all authors that are no members share one numb
 the record. BEFORE stands for records that were written before there were such sums.
 """
 
+from collections import Counter
 from collections.abc import Container, Iterable
 from functools import lru_cache
 from sqlite3 import Connection
@@ -24,8 +25,8 @@ CREATE TABLE authors (author INTEGER PRIMARY KEY, key BLOB UNIQUE, bytes INTEGER
 INSERT INTO authors VALUES ({BEFORE}, x'', 0, 0), ({STRANGERS}, x'00', 0, 0);
 CREATE INDEX by_author ON records (author) WHERE {_FOUND};
 """
-OF_ONE = "SELECT bytes, found FROM authors WHERE key = ?"
-OF_ALL = "SELECT sum(bytes), sum(found) FROM authors"
+OF_ONE = "SELECT bytes, found, author FROM authors WHERE key = ?"
+OF_ALL = "SELECT sum(bytes), sum(found), -1 FROM authors"
 MOST = "SELECT key FROM authors ORDER BY found DESC LIMIT 1"
 OF_SITE = "SELECT found, pages FROM sites WHERE prefix = ?"
 _OLDEST = f"SELECT id FROM records WHERE author = ? AND {_FOUND} ORDER BY sequence LIMIT ?"
@@ -47,7 +48,8 @@ id_of = lru_cache(1024)(node_id_of)  # most records are by few authors
 
 
 class Held(NamedTuple):
-    """The records of one author here: their bytes, and the found URLs among them that nobody fetched yet."""
+    """The records of one author here: their bytes, those included that were just replaced and still lie on the disk,
+    and the found URLs among them that nobody fetched yet."""
 
     bytes: int = 0
     found: int = 0
@@ -69,6 +71,7 @@ class Authors:
     def __init__(self, database: Connection) -> None:
         self._database = database
         self._numbers: dict[bytes, int] = {}
+        self.replaced = Counter[int]()  # bytes that lie dead until compaction, by the number of who wrote them
         self.members: Container[NodeId] | None = None  # the store's owner says who is one; None: everybody
 
     def number_of(self, author: bytes, kind: Kind, epoch: int) -> int:
@@ -76,6 +79,11 @@ class Authors:
         if self.members is not None and is_anybodys(kind, epoch) and id_of(author) not in self.members:
             return STRANGERS
         return self._numbers.get(author) or self._enter(author)
+
+    def note_replaced(self, rows: Iterable[CatalogRow]) -> None:
+        """Take note of records in whose place newer ones came."""
+        for row in rows:
+            self.replaced[row.author] += row.place.share_bytes
 
     def _enter(self, key: bytes) -> int:
         self._database.execute("INSERT OR IGNORE INTO authors VALUES (NULL, ?, 0, 0)", (key,))

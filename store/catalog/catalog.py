@@ -111,6 +111,7 @@ class Catalog(CatalogReader):
                 self.left.note(sequence, before.key)
         self._next += len(come)
         author_table.count(self.database, went, come)
+        self.authors.note_replaced(went)
         row_table.leave_sites(self.database, {r.key for r in went} - {r.key for r in come})
         cell_sums.count(self.database, went, come)
 

@@ -59,6 +59,10 @@ def huge_visits(n: int) -> Draft:
     return replace(made, body=msgspec.msgpack.encode((*msgspec.msgpack.decode(made.body), os.urandom(BIG))))
 
 
+def big_versions_of_few_pages(n: int) -> Draft:
+    return replace(draft(n % 12, hosts=10**9, at=n / 1000), content=os.urandom(BIG))
+
+
 def of_a_coming_kind(n: int) -> Draft:
     return replace(on_made_up_sites(n), kind=Kind(77))
 
@@ -145,7 +149,9 @@ async def test_repair_brings_what_others_wrote_however_much_that_is(net: Net) ->
     assert not any(node.replicator.budgets.excesses for node in net.list)
 
 
-@pytest.mark.parametrize("make", [on_made_up_sites, with_long_texts, huge_visits, of_a_coming_kind])
+@pytest.mark.parametrize(
+    "make", [on_made_up_sites, with_long_texts, huge_visits, big_versions_of_few_pages, of_a_coming_kind]
+)
 @pytest.mark.parametrize("signer", [None, STRANGER])
 @in_network(5, replicas=5)
 async def test_it_fills_two_fifths_of_a_disk_at_most(
@@ -275,9 +281,7 @@ async def test_a_flood_harms_no_crawl_and_no_answer_and_is_named_within_five_min
     await crawled(world)
     await assert_one_answer(world, [" ".join(world.web.words[:2])], asked=4)
     assert {author for budgets in budgets_of(world) for author in budgets.excesses} == {liar.overlay.node_id}
-    assert not any(node.node_core.store.replicator.possession.accusations() for node in honest), (
-        "nobody is blamed"
-    )
+    assert not any(node.node_core.store.replicator.possession.accusations() for node in honest), "nobody is blamed"
 
 
 @simulated(WorldPlan(hosts=10, pages=10))
