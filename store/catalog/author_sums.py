@@ -22,7 +22,7 @@ class AuthorSums:
 
     def follow_members(self, members: Container[NodeId]) -> None:
         """Go by these members from now on: found URLs of all other authors are counted together."""
-        self._ledger.catalog.authors.members = members
+        self._ledger.catalog.authors.follow_members(members)
 
     def held(self, author: bytes = b"") -> Held:
         """Return what lies here of an author (a public key, or OF_STRANGERS), of all authors where none is named."""

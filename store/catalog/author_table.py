@@ -23,8 +23,8 @@ _FOUND = f"kind = {Kind.VISIT:d} AND epoch = 0"
 SCHEMA = f"""
 CREATE TABLE authors (author INTEGER PRIMARY KEY, key BLOB UNIQUE, bytes INTEGER NOT NULL, found INTEGER NOT NULL);
 INSERT INTO authors VALUES ({BEFORE}, x'', 0, 0), ({STRANGERS}, x'00', 0, 0);
-CREATE INDEX by_author ON records (author) WHERE {_FOUND};
 """
+_BY_AUTHOR = f"CREATE INDEX IF NOT EXISTS by_author ON records (author) WHERE {_FOUND}"  # where anybody has too many
 OF_ONE = "SELECT bytes, found, author FROM authors WHERE key = ?"
 OF_ALL = "SELECT sum(bytes), sum(found), -1 FROM authors"
 MOST = "SELECT key FROM authors ORDER BY found DESC LIMIT 1"
@@ -66,19 +66,29 @@ def is_anybodys(kind: Kind, epoch: int) -> bool:
 
 
 class Authors:
-    """Numbers authors, and counts what they have here. Belongs to the writer thread, but for `members`."""
+    """Numbers authors, and counts what they have here. Belongs to the writer thread, but for `follow_members`."""
 
     def __init__(self, database: Connection) -> None:
         self._database = database
-        self._numbers: dict[bytes, int] = {}
+        self._numbers: dict[bytes, int] = {}  # of members
         self.replaced = Counter[int]()  # bytes that lie dead until compaction, by the number of who wrote them
-        self.members: Container[NodeId] | None = None  # the store's owner says who is one; None: everybody
+        self._members: Container[NodeId] | None = None  # the store's owner says who is one; None: everybody
+
+    def follow_members(self, members: Container[NodeId]) -> None:
+        """Go by these members from now on."""
+        self._members, self._numbers = members, {}
 
     def number_of(self, author: bytes, kind: Kind, epoch: int) -> int:
         """Return the number of a record's author; a new one gets a number, outside of transactions."""
-        if self.members is not None and is_anybodys(kind, epoch) and id_of(author) not in self.members:
+        if (number := self._numbers.get(author)) is not None:
+            return number
+        is_member = self._members is None or id_of(author) in self._members
+        if not is_member and is_anybodys(kind, epoch):
             return STRANGERS
-        return self._numbers.get(author) or self._enter(author)
+        number = self._enter(author)
+        if is_member:
+            remember(self._numbers, author, number, MOST_NUMBERS)
+        return number
 
     def note_replaced(self, rows: Iterable[CatalogRow]) -> None:
         """Take note of records in whose place newer ones came."""
@@ -88,7 +98,6 @@ class Authors:
     def _enter(self, key: bytes) -> int:
         self._database.execute("INSERT OR IGNORE INTO authors VALUES (NULL, ?, 0, 0)", (key,))
         ((number,),) = self._database.execute("SELECT author FROM authors WHERE key = ?", (key,)).fetchall()
-        remember(self._numbers, key, number, MOST_NUMBERS)
         return int(number)
 
 
@@ -97,13 +106,13 @@ def count(database: Connection, gone: Iterable[CatalogRow], come: Iterable[Catal
     authors: dict[int, list[int]] = {}
     sites: dict[bytes, list[int]] = {}
     for sign, rows in ((-1, gone), (1, come)):
-        for row in rows:
-            of_author = authors.setdefault(row.author, [0, 0])
-            of_author[0] += sign * row.place.share_bytes
-            if row.kind == Kind.DOCUMENT or is_found(row.kind, row.version.epoch):
-                of_site = sites.setdefault(row.key[:SITE_BYTES], [0, 0])
-                of_site[row.kind == Kind.DOCUMENT] += sign
-                of_author[1] += sign * (row.kind != Kind.DOCUMENT)
+        for kind, _, key, version, _, place, _, _, author in rows:
+            of_author = authors.get(author) or authors.setdefault(author, [0, 0])
+            of_author[0] += sign * ((place[2] + place[3]) // (place[4] & 255 or 1))  # its share_bytes, in half the time
+            if kind is Kind.DOCUMENT or (kind is Kind.VISIT and not version[0]):
+                of_site = sites.get(key[:SITE_BYTES]) or sites.setdefault(key[:SITE_BYTES], [0, 0])
+                of_site[kind is Kind.DOCUMENT] += sign
+                of_author[1] += sign * (kind is Kind.VISIT)
     database.executemany(
         "UPDATE authors SET bytes = max(0, bytes + ?), found = max(0, found + ?) WHERE author = ?",
         [(*sums, author) for author, sums in authors.items() if any(sums)],
@@ -116,6 +125,7 @@ def count(database: Connection, gone: Iterable[CatalogRow], come: Iterable[Catal
 
 def oldest(database: Connection, key: bytes, site: bytes, limit: int) -> list[tuple[Kind, DocumentId]]:
     """Name up to `limit` of an author's found URLs, the oldest first; those of one `site`, b"" for all."""
+    database.execute(_BY_AUTHOR)
     ((author,),) = database.execute("SELECT author FROM authors WHERE key = ?", (key,)).fetchall() or ((-1,),)
     if site:
         rows = database.execute(_OLDEST_OF_SITE, (site, author, limit)).fetchall()

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 
 from dht import SITE_BYTES, CrawlRules, NodeId, Overlay, SignedGrant, Slot, Strategy, remember
-from store.catalog.author_table import OF_STRANGERS, id_of, is_anybodys, is_found
+from store.catalog.author_table import OF_STRANGERS, id_of
 from store.catalog.record_store import RecordStore
-from store.record.record import Record
+from store.record.record import Kind, Record
 from store.writing.author_budgets import (
     FREE_MEMBERS,
     LEAST_FOUND,
@@ -29,6 +29,7 @@ LOOK_EVERY_S = 60.0  # at who holds which lease
 NAMED_S = 86_400.0  # after its last excess an author is named for so long
 MOST_NAMED = 256  # authors and peers that are remembered
 MOST_HEADROOMS = 16_384  # sites of which it is remembered how many more found URLs they may have
+MUCH = 128 << 20  # bytes of room: more than can be on its way at once
 AHEAD = 1024  # found URLs that go beyond those that must, so that they go seldom
 
 
@@ -77,56 +78,65 @@ class AuthorBudgets:
         and `settle` is told."""
         self._follow_members()
         reasons, found = dict[int, str](), dict[bytes, dict[int, Record]]()
-        rooms = dict[bytes, float]()  # left, by author
+        accounts, rooms = dict[bytes, bytes](), dict[bytes, float]()
         for n, record in enumerate(records):
-            account = self._account(record)
+            kind, author = record.kind, record.proof.author
+            is_find = kind is Kind.VISIT and not record.version.epoch
+            if (account := accounts.get(author)) is None:
+                account = accounts[author] = self._account(author)
+            if account == OF_STRANGERS and not (is_find or kind > Kind.FORMER):
+                account = author  # a grant, or the right to import, stands behind it
             if not account:
                 continue
-            if reason := self._reason(peer, account, record, rooms):
+            if (left := rooms.get(account)) is None:
+                left = rooms[account] = self._room_left(account)
+            if (left < MUCH or kind is not Kind.VISIT) and (reason := self._reason(peer, account, record, rooms)):
                 reasons[n] = reason
-            elif is_found(record.kind, record.version.epoch):
+            elif is_find:
                 found.setdefault(account, {})[n] = record
         for account, finds in found.items():
             for n in await self._beyond(peer, account, finds):
                 reasons[n] = OF_FOUND
-                self._coming[account] -= _size(finds[n])
         return reasons
 
     def is_beyond(self, record: Record) -> bool:
         """Tell whether a record's author went beyond its limits here."""
         return bool(self.excesses) and id_of(record.proof.author) in self.excesses
 
-    def settle(self, records: Iterable[Record], *, is_written: bool) -> None:
+    def settle(self, records: Sequence[Record], *, is_written: bool) -> None:
         """Take note that records which were within the limits are written, or that the disk did not take them."""
+        if is_written and not self._coming:  # nearly always
+            return
         for record in records:
-            if account := self._account(record):
+            account = record.proof.author
+            if account in self._coming:
                 self._coming[account] = max(0, self._coming[account] - _size(record))
-                if not is_written and is_page(record):
-                    self._rates.give_back(record)
+            if not is_written and is_page(record) and self._account(account):
+                self._rates.give_back(record)
         self._coming = +self._coming
 
-    def _account(self, record: Record) -> bytes:
-        """Whose limits count for a record: a public key, that of all STRANGERS, or b"" for this node itself."""
-        author = id_of(record.proof.author)
-        if author == self._overlay.view.node_id:
-            return b""
-        is_strange = is_anybodys(record.kind, record.version.epoch) and author not in self._members
-        return OF_STRANGERS if is_strange else record.proof.author
+    def _account(self, author: bytes) -> bytes:
+        """Whose limits count for records that no grant proves: a public key, that of all STRANGERS, or b"" for this
+        node itself."""
+        node_id = id_of(author)
+        return b"" if node_id == self._overlay.view.node_id else author if node_id in self._members else OF_STRANGERS
 
     def _reason(self, peer: NodeId, account: bytes, record: Record, rooms: dict[bytes, float]) -> str:
         """Why a record is too much of its site, or of its author's room; "" where it is not."""
-        if account not in rooms:
-            rooms[account] = self._room_left(account)
-        reason, size = "", _size(record)
+        reason, size = "", _size(record) if rooms[account] < MUCH else 0
         if size > rooms[account]:
             reason = OF_ROOM
-        elif is_page(record) and not self._rates.take(record, self._clock(), is_authors=_is_by(record, peer)):
+        elif (
+            record.kind != Kind.VISIT
+            and is_page(record)
+            and not self._rates.take(record, self._clock(), is_authors=_is_by(record, peer))
+        ):
             reason = OF_SITE
         if reason:
             self._note(account, reason, 1)
-        else:
+        elif size:
             rooms[account] -= size
-            self._coming[account] += size
+            self._coming[record.proof.author] += size
         return reason
 
     def _room_left(self, account: bytes) -> float:
@@ -137,7 +147,7 @@ class AuthorBudgets:
             return inf  # publishers trust importers with more than they fetch
         share = 0.0 if account == OF_STRANGERS else self._shares.share(id_of(account), self._clock())
         held = self._sums.held(account).bytes * max(1.0, used / max(1, room.record_bytes))
-        return room_limit(room.quota_bytes, used, share) - held - self._coming[account]
+        return room_limit(room.quota_bytes, used, share) - held - self._coming.total()
 
     async def _beyond(self, peer: NodeId, account: bytes, found: Mapping[int, Record]) -> set[int]:
         """Make room for found URLs, and return the numbers of those for which there is none. The author's older ones go
