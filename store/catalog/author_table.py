@@ -1,7 +1,7 @@
 """The catalog's table of authors: for each the bytes of its records here, and its found URLs that nobody fetched yet.
 
 A record's row names its author by a number. The sums change in the catalog's transactions, so nobody ever counts all
-rows. The table of sites has sums of its own: a site's pages, and its found URLs. Whoever is a member may make up keys,
+rows. The table of sites has sums of its own: a site's pages, and its found URLs. A member can make up keys,
 and sign found URLs with them. So all authors that are no members share one number, STRANGERS, unless a grant proves
 the record. BEFORE stands for records that were written before there were such sums.
 """

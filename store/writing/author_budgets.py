@@ -133,8 +133,8 @@ class LeaseShares:
             del self._hours[old]
 
     def share(self, author: NodeId, now: Now) -> float:
-        """Return the part that an author's leases are of all: of a day, or of the last hours where that is more, since
-        a laptop that returns holds none for a while. 1.0 where none is known."""
+        """Return the part that an author's leases are of all: of a day, or of the last hours where that is more. A
+        laptop that returns held none for a while. 1.0 where none is known."""
         hour = int(now.steady // HOUR_S)
         recent = [counts for each, counts in self._hours.items() if each >= hour - 1]
         return max(_share(author, self._hours.values()), _share(author, recent))

@@ -111,13 +111,13 @@ class AuthorBudgets:
             account = record.proof.author
             if account in self._coming:
                 self._coming[account] = max(0, self._coming[account] - _size(record))
-            if not is_written and is_page(record) and self._account(account):
+            if not is_written and self._is_counted(record) and self._account(account):
                 self._rates.give_back(record)
         self._coming = +self._coming
 
     def _account(self, author: bytes) -> bytes:
-        """Whose limits count for records that no grant proves: a public key, that of all STRANGERS, or b"" for this
-        node itself."""
+        """Return the account of records that no grant proves: their author's public key, OF_STRANGERS where the author
+        is no member, b"" for this node itself."""
         node_id = id_of(author)
         return b"" if node_id == self._overlay.view.node_id else author if node_id in self._members else OF_STRANGERS
 
@@ -126,11 +126,7 @@ class AuthorBudgets:
         reason, size = "", _size(record) if rooms[account] < MUCH else 0
         if size > rooms[account]:
             reason = OF_ROOM
-        elif (
-            record.kind != Kind.VISIT
-            and is_page(record)
-            and not self._rates.take(record, self._clock(), is_authors=_is_by(record, peer))
-        ):
+        elif self._is_counted(record) and not self._rates.take(record, self._clock(), is_authors=_is_by(record, peer)):
             reason = OF_SITE
         if reason:
             self._note(account, reason, 1)
@@ -138,6 +134,11 @@ class AuthorBudgets:
             rooms[account] -= size
             self._coming[record.proof.author] += size
         return reason
+
+    def _is_counted(self, record: Record) -> bool:
+        """Whether a record is a page that was written under the strategy in force, whose delays count."""
+        since = self._overlay.view.strategy.effective_at
+        return record.kind is not Kind.VISIT and is_page(record) and record.version.at_ms / 1000 >= since
 
     def _room_left(self, account: bytes) -> float:
         """How many bytes more of an author fit into its room. Its part of the index counts like its records."""
@@ -164,7 +165,7 @@ class AuthorBudgets:
         return await self._beyond_site(account, found, is_own=is_own) if total + len(found) > LEAST_FOUND else set()
 
     async def _beyond_site(self, account: bytes, found: Mapping[int, Record], *, is_own: bool) -> set[int]:
-        """As `_beyond`, for what any site may have."""
+        """Make room within the limits of sites, and return the numbers of those for which there is none."""
         refused, sites = set[int](), dict[bytes, list[int]]()
         for n, record in found.items():
             sites.setdefault(record.key[:SITE_BYTES], []).append(n)
@@ -199,7 +200,8 @@ class AuthorBudgets:
         remember(self.excesses, author, known._replace(**more, held_bytes=held_bytes), MOST_NAMED)
 
     def _holder(self, slot: Slot) -> NodeId | None:
-        """Who holds a slot's lease: whom this node promised it, the one who announces it, or whose grant came last."""
+        """Return the holder of a slot's lease: by this node's own vote, else a lone announcement, else the newest
+        grant that came in."""
         view = self._overlay.view
         if (promised := view.votes.promised(slot)) is not None:
             return promised
