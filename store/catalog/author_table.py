@@ -138,5 +138,5 @@ def upgrade(database: Connection) -> None:
     """Add the sums to the file of an earlier program, which lacks them."""
     if database.execute("SELECT 1 FROM pragma_table_info('records') WHERE name = 'author'").fetchone():
         return
-    for statement in (*_ADD_COLUMNS, *SCHEMA.split(";")[:-1], *_COUNT_ALL):
+    for statement in ("BEGIN IMMEDIATE", *_ADD_COLUMNS, *SCHEMA.split(";")[:-1], *_COUNT_ALL, "COMMIT"):
         database.execute(statement)
