@@ -137,7 +137,7 @@ class LeaseShares:
         laptop that returns held none for a while. 1.0 where none is known."""
         hour = int(now.steady // HOUR_S)
         recent = [counts for each, counts in self._hours.items() if each >= hour - 1]
-        return max(_share(author, self._hours.values()), _share(author, recent))
+        return max(_share(author, self._hours.values()), _share(author, recent) if recent else 0.0)
 
 
 def _share(author: NodeId, counted: Iterable[Counter[NodeId]]) -> float:
