@@ -268,11 +268,11 @@ async def test_a_flood_harms_no_crawl_and_no_answer_and_is_named_within_five_min
     assert len(told) >= 2, "all owners of the slot but the author"
     for node in told:
         status = status_of(node, world.network)
-        (need,) = [need for need in status.needs() if need.topic == "limits"]
+        (need,) = [need for need in status.outlook().needs if need.topic == "limits"]
         assert need.state == "trouble" and name in need.text
         assert any(name in line for line in local_lines((await status.status()).plain()))
         assert [row.beyond for row in peer_rows([p.plain() for p in status.peers()]) if row.id == name] != [""]
-    (own,) = [need for need in status_of(liar, world.network).needs() if need.topic == "limits"]
+    (own,) = [need for need in status_of(liar, world.network).outlook().needs if need.topic == "limits"]
     assert "take no more of this node" in own.text, "its own owner is told"
     await world.kill(liar)  # first: the strategy is handed to a node that runs
     world.publish(blocked=(name,))
