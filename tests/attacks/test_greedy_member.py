@@ -244,7 +244,7 @@ def floods(node: SimNode, liar: SimNode) -> int:
     """Count the liar's pages, and its URLs that nobody fetched."""
     records = node.node_core.store.records
     pages = records.scan(Kind.DOCUMENT, bytes(20), b"\xff" * 20)
-    return records.authors.held(liar.identity.public_key).found + sum(b"://flood" in page.body for page in pages)
+    return records.authors.held(liar.identity.public_key).found + sum(b"cheap watches" in page.body for page in pages)
 
 
 @simulated(WorldPlan(hosts=8, pages=12))
