@@ -102,7 +102,7 @@ if TYPE_CHECKING:
     from dht.protocol.network_rules import StrategyRules
     from dht.protocol.requester import Datagram
     from dht.protocol.udp_driver import EngineDriver
-    from dht.rate_limit import RateLimiter
+    from dht.rate_limit import RateLimiter, remember
     from dht.reachability.dial_back import DialBack
     from dht.reachability.evidence import Mode
     from dht.resolver_names import absolute_name
@@ -203,7 +203,7 @@ else:
             "dht.protocol.network_rules": "StrategyRules",
             "dht.protocol.requester": "Datagram",
             "dht.protocol.udp_driver": "EngineDriver",
-            "dht.rate_limit": "RateLimiter",
+            "dht.rate_limit": "RateLimiter remember",
             "dht.resolver_names": "absolute_name",
             "dht.reachability.dial_back": "DialBack",
             "dht.reachability.evidence": "Mode",
@@ -258,7 +258,8 @@ __all__ = [
     "grant_flaw", "has_met_peers", "host_matches", "json_web_key", "language_code", "lazily", "leaves_of",
     "library_log", "load_leaf", "network_id", "node_id_of", "now_of", "open_heartbeat", "open_overlay",
     "open_voucher", "others_may_read", "owners_needed", "parse_address", "parse_document", "parse_invitation",
-    "placement_diff", "placement_key", "refusal_of", "refused", "resize_inside", "revoked_id", "shards",
+    "placement_diff", "placement_key", "refusal_of", "refused", "remember", "resize_inside", "revoked_id",
+    "shards",
     "sign_strategy", "sign_voucher", "signature_fields", "signers_needed", "site_of", "slot_of", "slot_range",
     "slot_start", "small_packet_socket", "solve_all", "split_url", "spread_depth", "stop_lists", "stray_range",
     "system_clock", "thumbprint", "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of",

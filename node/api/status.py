@@ -8,6 +8,7 @@ from typing import Literal
 from node.api.body import ResponseBody
 from node.api.operation import ScrubProgress
 from node.api.peers import (
+    AuthorLimits,
     Balance,
     ClientFigures,
     LivePeers,
@@ -194,6 +195,7 @@ class Status(ResponseBody):
     refused_records: RefusedRecords
     refuted_peers: list[RefutedPeer]
     possession: Possession
+    limits: AuthorLimits
     second_looks: LookFigures
     slots: Slots
     documents: int

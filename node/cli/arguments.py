@@ -144,6 +144,7 @@ def _add_asking(verbs: Verbs) -> None:
     about = "list the nodes whose pages differ from their sites, and fetch some of the pages again"
     evidence = add_verb(verbs, "evidence", "query_node:evidence", about, "dse-node evidence")
     evidence.add_argument("--no-fetch", action="store_true", help="list what other nodes found, and fetch nothing")
+    evidence.add_argument("--local", action="store_true", help="only what this node itself found, its limits included")
     add_place(evidence, url=True, json=True)
     _add_doctor(verbs)
     about = "print a link that logs your browser in as the owner's, once, within five minutes"

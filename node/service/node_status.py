@@ -17,9 +17,11 @@ from node.owner.needs import OwnerNeed, needs_of
 from node.owner.query_meter import QueryMeter
 from node.service.machine_status import (
     balance_of,
+    beyond_of,
     copies_of,
     endpoints_of,
     fault_of,
+    limits_of,
     load_of,
     open_files,
     scrub_of,
@@ -114,6 +116,7 @@ class NodeStatus:
             "refused_records": self._refused_records(),
             "refuted_peers": self._refuted_peers(),
             "possession": self._possession(),
+            "limits": limits_of(self._core.store.replicator.budgets),
             "second_looks": second_looks_of(self._core.auditing),
             "balance": balance_of(report.balance()),
         }
@@ -306,5 +309,6 @@ class NodeStatus:
             invited_by=peer_bodies.Invited(**invited._asdict()) if invited else None,
             clock_off_s=round(self._overlay.report.clock_off_s(peer), 1),
             possession=self._core.store.replicator.possession.figures().get(peer, PeerFigures()),
+            beyond_limits=beyond_of(self._core.store.replicator.budgets.excesses.get(peer)),
             last_heard_s=round(view.peers.silent_s(peer) or 0.0, 1),
         )

@@ -11,6 +11,7 @@ from functools import partial
 from secrets import token_bytes
 
 from dht import Key, NodeId, Overlay, Slot, slot_of, slot_range, slot_start
+from store.catalog.author_table import is_found
 from store.catalog.catalog_reader import CatalogReader
 from store.catalog.record_store import RecordStore
 from store.config import StoreConfig
@@ -32,7 +33,8 @@ from store.record.record import Record
 from store.record.record_check import RecordCheck
 from store.writing.admission import HostWriters, is_import
 from store.writing.proof_thread import ProofThread
-from store.writing.write_right import Ruling, WriteRight
+from store.writing.ruling import Ruling
+from store.writing.write_right import WriteRight
 
 log = logging.getLogger(__name__)
 LEAST_BYTES_S = 64_000.0  # a share is no less, so that what is urgent ends at all
@@ -220,6 +222,11 @@ class PeerSync:
         records = await self.prove(peer, reply, [want], content=True)
         rulings = await self._right.judge(peer, records, reply.grants)
         return next((ruling.reason for ruling in rulings if ruling.reason and ruling.is_final), "")
+
+    def may_lack(self, record: Record) -> bool:
+        """Tell whether an owner may do without a record: each lets go of found URLs by itself, and takes no more of an
+        author than its own room allows."""
+        return is_found(record.kind, record.version.epoch) or self._right.budgets.is_beyond(record)
 
     def _unproved(
         self, peer: NodeId, records: Sequence[Record], rulings: Sequence[Ruling], slot_bits: int

@@ -227,7 +227,8 @@ class PossessionChecks:
 
     def _held(self, names: Iterable[RecordName]) -> dict[RecordName, Record]:
         found, today = {name: self._store.find(name.kind, name.id) for name in names}, self._store.today
-        return {name: r for name, r in found.items() if r is not None and r.expires_day > today}
+        held = {name: r for name, r in found.items() if r is not None and r.expires_day > today}
+        return {name: r for name, r in held.items() if not self._sync.may_lack(r)}
 
     async def _ask_some(
         self, peer: NodeId, held: Mapping[RecordName, Record], *, is_former: bool

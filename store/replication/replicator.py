@@ -33,6 +33,7 @@ from store.repair.replica_repair import ReplicaRepair
 from store.repair.shard_mover import ShardMover
 from store.replication.replica_server import ReplicaServer
 from store.writing.admission import Admission, HostWriters
+from store.writing.budget_keeper import LOOK_EVERY_S
 from store.writing.draft_queue import DraftProofs
 from store.writing.package_sender import PackageSender
 from store.writing.proof_thread import ProofThread
@@ -86,6 +87,7 @@ class Replicator:
         self.refusals = check.refusals
         self.host_writers = HostWriters(overlay, places)
         right = WriteRight(overlay, store, proofs)
+        self.budgets = right.budgets
         self._drafts = drafts = DraftProofs(overlay, right, signer, places)
         sync = PeerSync(overlay, store, check, proofs, self.host_writers, right)
         audit = audit or PeerAudit(store.clock, rng.random)
@@ -120,6 +122,7 @@ class Replicator:
             repeat("store-tend", self._tend, self._config.tend_every_s)
             start("store-scrub", self._scrub)
             repeat("store-try-again", self._store.try_again, TRY_AGAIN_S)
+            repeat("store-budgets", self.budgets.step, LOOK_EVERY_S)
             repeat("store-mover", self._shard_mover.step, self._config.move_every_s)
 
     def scrub_now(self) -> None:

@@ -34,7 +34,7 @@ from dht.ownership.ready_peers import LastWord
 from store import Draft, MemoryDisk, RecordStore, Replicator, StoreConfig
 from store.record.record_check import BodyRules, RecordCheck
 from store.segments.file_system import FolderDisk
-from store.writing.write_right import needs_grant
+from store.writing.ruling import needs_grant
 from tests.coroutine_tests import Story, Test, as_test
 from tests.store.support import WALL, NoBodyRules, grant
 
