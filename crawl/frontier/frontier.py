@@ -2,7 +2,8 @@
 
 Pure: `now` is an argument, nothing waits. A view of the visits in the slots that this node holds. A URL is in one of
 three places. It is *later* while its due time (wall clock) has not come, *ready* in its site's queue (site_queues.py),
-and in *flight* until its outcome is settled.
+and in *flight* until its outcome is settled. Memory holds a bounded number of those that wait, the ones that are due
+first. Others are *left out*: they are in the replica alone until their time comes (left_out.py).
 Source: Heydon & Najork 1999, section 3.1.
 """
 
@@ -16,6 +17,7 @@ from dataclasses import replace as replaced
 from msgspec.structs import replace
 
 from crawl.frontier.fetch_task import FetchTask, QueuedUrl, QueuePosition, UrlStage
+from crawl.frontier.left_out import LeftOut
 from crawl.frontier.mirror_alias import is_aliased
 from crawl.frontier.site_queues import SiteQueues
 from crawl.schedule.revisit_policy import RevisitStatistics
@@ -24,6 +26,7 @@ from crawl.scope import domain_of
 from dht import Now, Slot, host_matches, site_of, split_url
 
 _STALE_LEAST = 1_000  # entries of the heap that no longer count, before it is worth a cleaning
+_LEAVES_OUT = 4  # one in so many of the URLs that are not due leaves memory at a time: those due last
 
 
 @dataclass(slots=True)
@@ -33,8 +36,8 @@ class _HeldSlot:
 
 
 class Frontier:
-    """Holds the URLs of the held slots. `limit` bounds those in memory, `sites` queues those that are due, `statistics`
-    is told which pages are known."""
+    """Holds the URLs of the held slots. `limit` bounds those that wait in memory, `sites` queues those that are due,
+    `statistics` counts the pages of held slots, those that are left out included."""
 
     def __init__(self, limit: int, sites: SiteQueues, statistics: RevisitStatistics) -> None:
         self._limit, self._sites, self.statistics = limit, sites, statistics
@@ -45,23 +48,23 @@ class Frontier:
         self._in_flight: dict[str, FetchTask] = {}
         self._in_flight_by_slot: Counter[Slot] = Counter()
         self._due_again: set[str] = set()  # URLs in flight that are due again as soon as their outcome is settled
-        self._incomplete: dict[Slot, None] = {}
+        self._left_out = LeftOut()
         self._number = 0
 
     def __len__(self) -> int:
-        """Count the URLs that wait, due or not."""
+        """Count the URLs in memory that wait, due or not."""
         return len(self._entries)
 
     def due_count(self, now: Now, within_s: float = 0.0) -> int:
-        """Count the URLs that wait for nothing but their site's turn, now or in so many seconds; those in flight are
-        left out."""
+        """Count the URLs that wait for nothing but their site's turn, now or in so many seconds, without those in
+        flight. A slot of which URLs are left out that are due counts as one."""
         until, count, places = now.wall + within_s, len(self._sites), [0]
         while places:  # a walk over the top of the heap
             place = places.pop()
             if place < len(self._later) and self._later[place][0] <= until:
                 count += self._later[place][2].stage is UrlStage.LATER
                 places += (2 * place + 1, 2 * place + 2)
-        return count
+        return count + self._left_out.due_count(until)
 
     @property
     def in_flight(self) -> int:
@@ -73,9 +76,18 @@ class Frontier:
         return self._in_flight_by_slot[slot]
 
     @property
-    def incomplete(self) -> tuple[Slot, ...]:
-        """List held slots of which some URLs did not fit; holding them again, when there is room, finds those."""
-        return tuple(self._incomplete)
+    def incomplete(self) -> int:
+        """Count the held slots of which some URLs are left out."""
+        return len(self._left_out)
+
+    def take_refill(self, now: Now) -> Slot | None:
+        """Return a slot of which URLs that were left out are due; None where none is, or so many others are due that
+        there is no room. The caller gives `refill` all visits of the slot's replica."""
+        return self._left_out.take(now.wall) if 2 * len(self._sites) <= self._limit else None
+
+    def take_wanted(self) -> list[str]:
+        """Return the URLs that are to be fetched at once and may be left out; the caller looks for their visits."""
+        return self._left_out.take_wanted()
 
     @property
     def held_count(self) -> int:
@@ -118,11 +130,12 @@ class Frontier:
     def drop(self, slot: Slot) -> None:
         """Forget a slot; what is in flight stays in flight, and returns to it if it is held again by then."""
         held = self._slots.pop(slot, None)
-        self._incomplete.pop(slot, None)
+        self._left_out.forget(slot)
         if held is None:
             return
         for url in held.urls:
             self._forget(url)
+        self.statistics.forget(slot)
         self._sites.prune(dict.fromkeys(map(site_of, held.urls)))
         self._clean_later()
 
@@ -146,11 +159,16 @@ class Frontier:
             if _newest(known.visit, visit) is known.visit:
                 return
             self._forget(url)
-        elif len(self._entries) >= self._limit:
-            self._incomplete[slot] = None
+        elif self._left_out.has(visit):
             return
-        held.urls[url] = None
-        self._insert(visit, slot, held.epoch, now, known.links if known else 0)
+        self.statistics.add(slot, visit)
+        self._take(visit, slot, held, now, known.links if known else 0)
+
+    def refill(self, slot: Slot, visit: Visit, now: Now) -> None:
+        """Take up a visit of a slot that `take_refill` returned; those that wait here already stay as they are."""
+        held = self._slots.get(slot)
+        if held is not None and visit.url not in self._entries and visit.url not in self._in_flight:
+            self._take(self._left_out.reviewed(slot, visit), slot, held, now)
 
     def add_links(self, page: str, urls: Iterable[str]) -> None:
         """Note that a page, fetched for the first time, links to these URLs: to each one that waits, and to each site
@@ -180,10 +198,14 @@ class Frontier:
         entry = self._entries.get(url)
         if entry is not None and entry.stage is UrlStage.LATER:
             self._forget(url)
-            self._insert(replace(entry.visit, due_at=now.wall), entry.slot, entry.epoch, now)
+            visit = replace(entry.visit, due_at=now.wall)
+            self.statistics.add(entry.slot, visit)
+            self._insert(visit, entry.slot, entry.epoch, now)
 
     def aliased_urls(self, origins: tuple[str, ...]) -> list[str]:
-        """List URLs of some origins that wait because the origin was an alias. Goes over all URLs: seldom wanted."""
+        """List URLs of some origins that wait because the origin was an alias. Goes over all URLs: seldom wanted. Those
+        that are left out are looked at again, too."""
+        self._left_out.look_again()
         return [url for url, known in self._entries.items() if url.startswith(origins) and is_aliased(known.visit)]
 
     def review(self, beginning: str, slot: Slot | None, is_due: Callable[[Visit], bool], now: Now) -> None:
@@ -193,13 +215,16 @@ class Frontier:
                 entry = self._entries.get(url)
                 if entry is not None and is_due(entry.visit):
                     self.make_due(url, now)
+        self._left_out.review(beginning, slot, is_due, now.wall)
 
     def refetch(self, url: str, now: Now) -> None:
         """Make a URL due at once, one in flight when its outcome is settled; known here alone."""
         if url in self._in_flight:
             self._due_again.add(url)
-        else:
+        elif url in self._entries:
             self.make_due(url, now)
+        else:
+            self._left_out.want(url)
 
     def pop(self, now: Now) -> FetchTask | None:
         """Return the next URL to fetch. Its site is taken until `SiteQueues.end_request`, the URL until `settle`.
@@ -234,12 +259,38 @@ class Frontier:
         self._due_again.discard(url)
         self._sites.sweep(now.steady)
 
+    def _take(self, visit: Visit, slot: Slot, held: _HeldSlot, now: Now, links: int = 0) -> None:
+        """Put a visit into memory, or leave it out where there is no room for it, or will not be before it is due."""
+        if len(self._entries) >= self._limit and visit.due_at < self._left_out.horizon:
+            self._make_room()
+        if len(self._entries) >= self._limit or visit.due_at >= self._left_out.horizon:
+            self._left_out.add(slot, visit)
+            held.urls.pop(visit.url, None)
+            return
+        self._left_out.remove(visit.url)
+        held.urls[visit.url] = None
+        self._insert(visit, slot, held.epoch, now, links)
+
+    def _make_room(self) -> None:
+        """Leave out the URLs that are due last, unless nearly all are due already."""
+        if _LEAVES_OUT * (len(self._entries) - len(self._sites)) < self._limit:
+            return
+        later = [entry for _, _, entry in self._later if entry.stage is UrlStage.LATER]
+        dues = sorted(entry.visit.due_at for entry in later)
+        horizon = dues[-len(dues) // _LEAVES_OUT]
+        for entry in later:
+            if entry.visit.due_at >= horizon:
+                self._left_out.add(entry.slot, entry.visit)
+                self._slots[entry.slot].urls.pop(entry.visit.url, None)
+                self._remove(entry.visit.url)
+        self._left_out.leave_from(horizon)
+        self._clean_later()
+
     def _insert(self, visit: Visit, slot: Slot, epoch: int, now: Now, links: int = 0) -> None:
         self._number += 1
         site = sys.intern(site_of(visit.url))  # one text for all URLs of a site
         entry = self._entries[visit.url] = QueuedUrl(visit, slot, epoch, site, links=links)
         self._waiting_by_site[site] = self._waiting_by_site.get(site, 0) + 1
-        self.statistics.add(visit)
         if visit.due_at > now.wall:
             heapq.heappush(self._later, (visit.due_at, self._number, entry))
             self._clean_later()
@@ -247,10 +298,13 @@ class Frontier:
             self._sites.push(entry)
 
     def _forget(self, url: str) -> None:
-        entry = self._entries.pop(url, None)
-        if entry is None:
-            return
-        self.statistics.remove(entry.visit)
+        """Take a URL out of memory whose visit does not count any more."""
+        if (entry := self._entries.get(url)) is not None:
+            self.statistics.remove(entry.slot, entry.visit)
+            self._remove(url)
+
+    def _remove(self, url: str) -> None:
+        entry = self._entries.pop(url)
         if left := self._waiting_by_site[entry.site] - 1:
             self._waiting_by_site[entry.site] = left
         else:

@@ -76,6 +76,9 @@ class Frontier:
     held: dict[int, int] = field(default_factory=dict)
     moved: int = 0
     seen: list[tuple[int, str, VisitState]] = field(default_factory=list)
+    due: list[int] = field(default_factory=list)  # slots to be read again
+    wanted: list[str] = field(default_factory=list)
+    again: list[tuple[int, str, float]] = field(default_factory=list)
 
     def hold(self, slot: int, epoch: int, visits: list[Visit]) -> None:
         self.held[slot] = epoch
@@ -92,6 +95,16 @@ class Frontier:
 
     def observe(self, slot: int, visit: Visit) -> None:
         self.seen.append((slot, visit.url, visit.state))
+
+    def refill(self, slot: int, visit: Visit) -> None:
+        self.again.append((slot, visit.url, visit.due_at))
+
+    def take_refill(self) -> int | None:
+        return self.due.pop() if self.due else None
+
+    def take_wanted(self) -> list[str]:
+        wanted, self.wanted = self.wanted, []
+        return wanted
 
 
 @dataclass
