@@ -1,9 +1,9 @@
 """Says how fast a figure grows, by least squares over what was sampled after the start.
 
 Pure: samples in, growth out. A run consists of blocks, and each block starts the processes anew. A node fills caches
-for its first hour, so of each block the samples from `WARM_UP_S` on are judged, or from a third of a shorter block on.
-One slope fits all blocks, each with a level of its own. A figure grows where its slope exceeds the limit by more than
-twice its standard error.
+for its first hour, so of each block the samples from `WARM_UP_S` on are judged, and the last two thirds of a block that is
+hardly longer. One slope fits all blocks, each with a level of its own. A figure grows where its slope exceeds the limit
+by more than twice its standard error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -79,7 +79,8 @@ def judged(series: Mapping[str, Mapping[str, Sequence[Point]]], starts: Sequence
 
 
 def _warm(block: Sequence[Point], start: float) -> list[Point]:
-    warm_at = start + min(WARM_UP_S, (block[-1][0] - start) / 3)
+    lasts_s = block[-1][0] - start
+    warm_at = start + (WARM_UP_S if lasts_s > 1.5 * WARM_UP_S else lasts_s / 3)
     return [point for point in block if point[0] >= warm_at]
 
 

@@ -167,6 +167,24 @@ async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_g
     store.close()
 
 
+async def test_a_slot_of_which_urls_are_due_that_had_no_room_is_read_again() -> None:
+    store, frontier = open_store(), Frontier()
+    mine = slot_of(placement_key("http://a.test/1"), BITS)
+    view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=lambda: {mine: 5})
+    places = SimpleNamespace(mark=0, key_of=placement_key)
+    sync = FrontierSync(frontier, store, SimpleNamespace(view=view), places, Moves(), due(store), ChangeFollower(store))  # type: ignore[arg-type]
+    urls = ["http://a.test/1", "http://a.test/2"]
+    await put(store, *(drafted(Visit(url, 2), 0, 2, DAY + 9) for url in urls))
+    await sync.tend()
+    assert len(frontier.seen) == 2 and frontier.again == []
+    frontier.due, frontier.wanted = [mine], [urls[1], "http://a.test/unknown"]
+    await sync.tend()
+    assert frontier.again[0] == (mine, urls[1], 0.0), "what is wanted comes at once"
+    assert sorted(url for _, url, _ in frontier.again[1:]) == urls
+    assert len(frontier.seen) == 2 and sync.is_current, "nothing is learned twice of its sites"
+    store.close()
+
+
 async def test_slots_are_filled_one_at_a_time_however_little_each_gives() -> None:
     """A look for visits passes over documents, and a node may have a million of these alone."""
     store, frontier = open_store(), Frontier()
