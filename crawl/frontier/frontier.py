@@ -26,6 +26,7 @@ from crawl.scope import domain_of
 from dht import Now, Slot, host_matches, site_of, split_url
 
 _STALE_LEAST = 1_000  # entries of the heap that no longer count, before it is worth a cleaning
+_SITE_SHARE = 16  # of the room in memory, for the due URLs of one site: at 1 a second they last for 1.7 hours
 _LEAVES_OUT = 4  # one in so many of the URLs that are not due leaves memory at a time: those due last
 
 
@@ -263,13 +264,19 @@ class Frontier:
         """Put a visit into memory, or leave it out where there is no room for it, or will not be before it is due."""
         if len(self._entries) >= self._limit and visit.due_at < self._left_out.horizon:
             self._make_room()
-        if len(self._entries) >= self._limit or visit.due_at >= self._left_out.horizon:
+        if len(self._entries) >= self._limit or visit.due_at >= self._left_out.horizon or self._is_crowded(visit, now):
             self._left_out.add(slot, visit)
             held.urls.pop(visit.url, None)
             return
         self._left_out.remove(visit.url)
         held.urls[visit.url] = None
         self._insert(visit, slot, held.epoch, now, links)
+
+    def _is_crowded(self, visit: Visit, now: Now) -> bool:
+        """Whether a due URL is one of so many of its site that those of others would find no room."""
+        if visit.due_at > now.wall or 2 * len(self._entries) < self._limit:
+            return False
+        return _SITE_SHARE * self._sites.queued(site_of(visit.url)) >= self._limit
 
     def _make_room(self) -> None:
         """Leave out the URLs that are due last, unless nearly all are due already."""

@@ -175,6 +175,10 @@ class SiteQueues:
         stage = entry.stage if entry is not None else UrlStage.UNKNOWN
         return QueuePosition(stage, ahead, max(0.0, queue.free_at - now), queue.is_open)
 
+    def queued(self, site: str) -> int:
+        """Count the URLs in a site's queue, some of which may not be ready any more."""
+        return len(queue.ready) if (queue := self._sites.get(site)) else 0
+
     def ready_of(self, site: str) -> tuple[int, str]:
         """Count the ready URLs of a site, up to a bound, and return one of them, "" where there is none."""
         queue = self._sites.get(site) or _SiteQueue()

@@ -30,7 +30,8 @@ MONTH_DAYS = 31
 SHARED_TEXT = 10  # URLs of one site with one text
 _MAX_SITES = 500
 _REMEMBERED = 1024  # URLs: each is judged before its fetch, and learned from after it
-_MAX_EACH = 512  # texts, patterns, parameters and URLs without one of them, of a site: about 100 bytes each
+_MAX_EACH = 512  # texts, patterns, parameters and URLs without one of them, of a site
+_MAX_PIECES = 50_000  # of these, of all sites: 250 bytes each, 12 MB; the site read longest ago gives way
 Name = TypeVar("Name")
 Value = TypeVar("Value")
 _REFUSED = re.compile(r"guard: ([0-9]{1,9}) of ([0-9]{1,9}) pages like it say nothing new")
@@ -60,30 +61,51 @@ class _SiteLessons:
     variants: OrderedDict[str, tuple[str, bytes]] = field(default_factory=OrderedDict)  # (value, text) of the last one
     recalled: object = None  # the rebuild that began it
 
+    @property
+    def pieces(self) -> int:
+        return len(self.texts) + len(self.patterns) + len(self.parameters) + len(self.variants)
+
 
 class TrapLearning:
     """Learns from what pages say which URLs of a site are traps; it remembers the sites read last."""
 
     def __init__(self) -> None:
         self._sites: OrderedDict[str, _SiteLessons] = OrderedDict()
+        self._pieces = 0  # of all sites
 
     def recall(self, site: str, text: bytes, rebuild: object) -> None:
         """Count a text that a page showed before the slot was rebuilt. Sites that were known when the rebuild began, by
         reading them or by another rebuild, count it already."""
         known = self._recalled(site, rebuild)
         if known.recalled == rebuild:
+            before = known.pieces
             known.texts[text] = _kept(known.texts, text, 0, _MAX_EACH) + 1
+            self._count(known.pieces - before)
 
     def recall_refusal(self, site: str, url: str, reason: str, rebuild: object) -> None:
         """Learn from a visit that was refused for its pattern before the slot was rebuilt."""
         if found := _REFUSED.fullmatch(reason):
-            count = _kept(self._recalled(site, rebuild).patterns, pattern_of(url), _Count(), _MAX_EACH)
+            known = self._recalled(site, rebuild)
+            before = known.pieces
+            count = _kept(known.patterns, pattern_of(url), _Count(), _MAX_EACH)
+            self._count(known.pieces - before)
             if count.pages < (pages := int(found[2])):
                 count.pages, count.same = pages, int(found[1])
 
     def _recalled(self, site: str, rebuild: object) -> _SiteLessons:
-        known = self._sites.get(site)
-        return known or _kept(self._sites, site, _SiteLessons(recalled=rebuild), _MAX_SITES)
+        return self._sites.get(site) or self._known(site, _SiteLessons(recalled=rebuild))
+
+    def _known(self, site: str, fresh: _SiteLessons) -> _SiteLessons:
+        """Return a site's lessons, new if need be, and mark the site as the one read last."""
+        known = self._sites.setdefault(site, fresh)
+        self._sites.move_to_end(site)
+        return known
+
+    def _count(self, more: int) -> None:
+        """Count pieces that the site read last has more than before; forget other sites while there are too many."""
+        self._pieces += more
+        while self._pieces > _MAX_PIECES or len(self._sites) > _MAX_SITES:
+            self._pieces -= self._sites.popitem(last=False)[1].pieces
 
     def refusal(self, site: str, url: str) -> str:
         """Explain why a URL is not worth a fetch, "" where it may be."""
@@ -105,7 +127,8 @@ class TrapLearning:
     def learn(self, site: str, url: str, text: bytes, bare: bytes = b"") -> str:
         """Learn from a page's first reading; return why it is not kept, "" where it is. `text`: its text's hash.
         `bare`: what `bare_text` makes of it."""
-        known = _kept(self._sites, site, _SiteLessons(), _MAX_SITES)
+        known = self._known(site, _SiteLessons())
+        before = known.pieces
         shown = known.texts.get(text, 0)
         _kept(known.texts, text, 0, _MAX_EACH)
         known.texts[text] = shown + 1
@@ -113,6 +136,7 @@ class TrapLearning:
         if bare:
             _kept(known.texts, bare, 1, _MAX_EACH)
         _compare_variants(known, url, text)
+        self._count(known.pieces - before)
         return f"guard: soft 404, {shown} other pages of the site say the same" if shown >= SHARED_TEXT else ""
 
 
