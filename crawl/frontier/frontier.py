@@ -21,7 +21,7 @@ from crawl.frontier.left_out import LeftOut
 from crawl.frontier.mirror_alias import is_aliased
 from crawl.frontier.site_queues import SiteQueues
 from crawl.schedule.revisit_policy import RevisitStatistics
-from crawl.schedule.url_state import Visit, VisitState, reach
+from crawl.schedule.url_state import Visit, VisitState, encode_visit, reach
 from crawl.scope import domain_of
 from dht import Now, Slot, host_matches, site_of, split_url
 
@@ -103,13 +103,12 @@ class Frontier:
     def first_due(self, sites: Collection[str]) -> dict[str, Visit]:
         """Return the visit of each of some sites that falls due first, of those that are not due yet. Goes over all
         URLs: for people."""
-        found: dict[str, Visit] = {}
-        for _, _, entry in self._later:
+        found: dict[str, tuple[float, int, QueuedUrl]] = {}
+        for item in self._later:
+            entry = item[2]
             if entry.site in sites and entry.stage is UrlStage.LATER:
-                known = found.get(entry.site)
-                if known is None or entry.visit.due_at < known.due_at:
-                    found[entry.site] = entry.visit
-        return found
+                found[entry.site] = min(item, found.get(entry.site, item))
+        return {site: entry.visit for site, (_, _, entry) in found.items()}
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -157,7 +156,7 @@ class Frontier:
             return
         known = self._entries.get(url)
         if known is not None:
-            if _newest(known.visit, visit) is known.visit:
+            if _newest(before := known.visit, visit) is before:
                 return
             self._forget(url)
         elif self._left_out.has(visit):
@@ -282,14 +281,14 @@ class Frontier:
         """Leave out the URLs that are due last, unless nearly all are due already."""
         if _LEAVES_OUT * (len(self._entries) - len(self._sites)) < self._limit:
             return
-        later = [entry for _, _, entry in self._later if entry.stage is UrlStage.LATER]
-        dues = sorted(entry.visit.due_at for entry in later)
-        horizon = dues[-len(dues) // _LEAVES_OUT]
-        for entry in later:
-            if entry.visit.due_at >= horizon:
-                self._left_out.add(entry.slot, entry.visit)
-                self._slots[entry.slot].urls.pop(entry.visit.url, None)
-                self._remove(entry.visit.url)
+        later = [item for item in self._later if item[2].stage is UrlStage.LATER]
+        horizon = sorted(due_at for due_at, _, _ in later)[-len(later) // _LEAVES_OUT]
+        for due_at, _, entry in later:
+            if due_at >= horizon:
+                visit = entry.visit
+                self._left_out.add(entry.slot, visit)
+                self._slots[entry.slot].urls.pop(visit.url, None)
+                self._remove(visit.url)
         self._left_out.leave_from(horizon)
         self._clean_later()
 
@@ -299,6 +298,7 @@ class Frontier:
         entry = self._entries[visit.url] = QueuedUrl(visit, slot, epoch, site, links=links)
         self._waiting_by_site[site] = self._waiting_by_site.get(site, 0) + 1
         if visit.due_at > now.wall:
+            entry.known = encode_visit(visit)
             heapq.heappush(self._later, (visit.due_at, self._number, entry))
             self._clean_later()
         else:

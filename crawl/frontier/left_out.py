@@ -84,7 +84,7 @@ class LeftOut:
         if not due:
             return None
         slot = min(due)[1]
-        if slot != self._taken:
+        if self._taken is not None and slot != self._taken:
             self._reviews.pop(self._taken, None)
         self._taken, self._horizon = slot, now + AHEAD_S
         del self._first[slot]

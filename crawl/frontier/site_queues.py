@@ -86,7 +86,7 @@ class SiteQueues:
 
     def push(self, entry: QueuedUrl) -> None:
         """Queue a URL that has become ready at its site."""
-        entry.stage = UrlStage.READY
+        entry.stage, entry.known = UrlStage.READY, entry.visit
         self._ready += 1
         site = entry.site
         self._due_work.add(entry.slot, site)

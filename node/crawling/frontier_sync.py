@@ -147,8 +147,8 @@ class FrontierSync:
             self._filling[slot], self._refilled = self._visits_of(slot), slot
         for url in self._crawler.take_wanted():
             record = self._store.find(Kind.VISIT, document_id(url), content=False)
-            if record is not None and (slot := slot_of(record.key, self._slot_bits)) in self._held:
-                self._crawler.refill(slot, replace(visit_of(record), due_at=0.0))
+            if record is not None and (home := slot_of(record.key, self._slot_bits)) in self._held:
+                self._crawler.refill(home, replace(visit_of(record), due_at=0.0))
 
     def _visits_of(self, slot: Slot) -> Iterator[Record]:
         return self._store.scan(Kind.VISIT, *slot_range(slot, self._slot_bits))

@@ -149,6 +149,17 @@ def test_memory_is_bounded() -> None:
     assert len(sizes) <= 3 * 500 and max(sizes) <= 512
 
 
+def test_many_sites_of_many_pages_share_one_bound_and_the_one_read_last_is_known() -> None:
+    stats = TrapLearning()
+    for n in range(400 * 300):
+        stats.learn(f"{n // 300}.test", f"http://{n // 300}.test/{n}", text(n))
+        stats.recall(f"{n % 7}.test", text(n), "rebuild")
+    kept = sum(len(site.texts) + len(site.patterns) for site in stats._sites.values())
+    assert 40_000 < kept <= 50_000 and kept == stats._pieces
+    assert stats.learn("399.test", "http://399.test/again", text(400 * 300 - 1)) == ""
+    assert stats._sites["399.test"].texts[text(400 * 300 - 1)] == 2
+
+
 @pytest.mark.parametrize(
     ("url", "pattern"),
     [
