@@ -197,8 +197,8 @@ class Frontier:
         """Make a URL that waits due at once. Known here alone: a later holder goes by the due time in the replica."""
         entry = self._entries.get(url)
         if entry is not None and entry.stage is UrlStage.LATER:
-            self._forget(url)
             visit = replace(entry.visit, due_at=now.wall)
+            self._forget(url)
             self.statistics.add(entry.slot, visit)
             self._insert(visit, entry.slot, entry.epoch, now)
 
@@ -318,11 +318,11 @@ class Frontier:
             del self._waiting_by_site[entry.site]
         if entry.stage is UrlStage.READY:
             self._sites.discard(entry)
-        entry.stage = UrlStage.UNKNOWN
+        entry.stage, entry.known = UrlStage.UNKNOWN, b""
 
     def _clean_later(self) -> None:
-        """Drop what no longer counts from the heap, whenever that is most of it."""
-        if len(self._later) > 2 * len(self._entries) + _STALE_LEAST:
+        """Drop what no longer counts from the heap, whenever that is a fifth of it."""
+        if 4 * len(self._later) > 5 * len(self._entries) + 4 * _STALE_LEAST:
             self._later = [item for item in self._later if item[2].stage is UrlStage.LATER]
             heapq.heapify(self._later)
 

@@ -75,9 +75,8 @@ class LeftOut:
     def take(self, now: float) -> Slot | None:
         """Return the slot of which a URL has been due for longest, None where none is due. Its URLs count as taken up
         from now on, unless they are added again."""
-        if self._taken is not None:
-            self._rest_until[self._taken] = now + REST_S * self._read
-            self._read = 0
+        if self._taken is not None and self._read:
+            self._rest_until[self._taken], self._read = now + REST_S * self._read, 0
         due = [
             (first, slot) for slot, first in self._first.items() if max(first, self._rest_until.get(slot, 0.0)) <= now
         ]
