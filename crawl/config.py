@@ -58,7 +58,7 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     max_open_per_address: int = 4  # requests at once to one server address: shared hosting is one machine
     address_delay_s: float = 0.1  # between the starts of two requests to one server address; not more than min_delay_s
     max_pending_pages: int = 256  # pages between fetch and recorded outcome: bounds memory when the owners are slow
-    max_frontier_urls: int = 100_000  # URL states in memory, 0.5 to 1.1 kB each; the rest stays in the replica
+    max_frontier_urls: int = 75_000  # URL states in memory, up to 0.9 kB each; the rest stays in the replica
 
     # what the owner of this machine lets it take
     max_bytes_s: float = 0.0  # bytes a second of bodies as received, over all fetches, for others too; 0: no limit

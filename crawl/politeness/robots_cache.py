@@ -22,7 +22,7 @@ from crawl.schedule.revisit_policy import due_after_failure
 from dht import Clock, split_url
 
 MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2
-MAX_RULES = 500_000  # kept of all sites together, 200 bytes each; the sites asked longest ago are forgotten first
+MAX_RULES = 250_000  # kept of all sites together, 200 bytes each; the sites asked longest ago are forgotten first
 MANY_BYTES = 65_536  # above, reading takes more than the event loop should: 25 ms; 99.9 % of robots.txt are smaller
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 

@@ -34,7 +34,7 @@ from node.process.memory_upkeep import forget_large_memos
 from tests.crawl.world import SLOT, Access, Owner, Web, linked
 
 HOSTS, PAGES, EARLY, LATE = "abcd", 190, 250, 750
-MOST_BLOCKS = 0.3  # a page, of one file; the frontier alone kept 17
+MOST_BLOCKS = 0.5  # a page, of one file; the frontier alone kept 17
 IN_MEMORY = 40
 BOUNDS = [
     *((trap_learning, "_MAX_PIECES"), (url_seen, "REMEMBERED")),
