@@ -1,9 +1,9 @@
 """Says how fast a figure grows, by least squares over what was sampled after the start.
 
 Pure: samples in, growth out. A run consists of blocks, and each block starts the processes anew. A node fills caches
-for its first hour, so of each block the samples from `WARM_UP_S` on are judged, and the last two thirds of a block that is
-hardly longer. One slope fits all blocks, each with a level of its own. A figure grows where its slope exceeds the limit
-by more than twice its standard error.
+for its first hour, so of each block the samples from `WARM_UP_S` on are judged; of a block that is hardly longer, the
+last two thirds. One slope fits all blocks, each with a level of its own. A figure grows where its slope exceeds the
+limit by more than twice its standard error.
 """
 
 from collections.abc import Mapping, Sequence

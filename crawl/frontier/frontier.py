@@ -49,7 +49,7 @@ class Frontier:
         self._in_flight: dict[str, FetchTask] = {}
         self._in_flight_by_slot: Counter[Slot] = Counter()
         self._due_again: set[str] = set()  # URLs in flight that are due again as soon as their outcome is settled
-        self._left_out = LeftOut()
+        self.left_out = LeftOut()
         self._number = 0
 
     def __len__(self) -> int:
@@ -65,7 +65,7 @@ class Frontier:
             if place < len(self._later) and self._later[place][0] <= until:
                 count += self._later[place][2].stage is UrlStage.LATER
                 places += (2 * place + 1, 2 * place + 2)
-        return count + self._left_out.due_count(until)
+        return count + self.left_out.due_count(until)
 
     @property
     def in_flight(self) -> int:
@@ -76,19 +76,10 @@ class Frontier:
         """Count the URLs in flight that were taken from this slot."""
         return self._in_flight_by_slot[slot]
 
-    @property
-    def incomplete(self) -> int:
-        """Count the held slots of which some URLs are left out."""
-        return len(self._left_out)
-
     def take_refill(self, now: Now) -> Slot | None:
         """Return a slot of which URLs that were left out are due; None where none is, or so many others are due that
         there is no room. The caller gives `refill` all visits of the slot's replica."""
-        return self._left_out.take(now.wall) if 2 * len(self._sites) <= self._limit else None
-
-    def take_wanted(self) -> list[str]:
-        """Return the URLs that are to be fetched at once and may be left out; the caller looks for their visits."""
-        return self._left_out.take_wanted()
+        return self.left_out.take(now.wall) if 2 * len(self._sites) <= self._limit else None
 
     @property
     def held_count(self) -> int:
@@ -130,7 +121,7 @@ class Frontier:
     def drop(self, slot: Slot) -> None:
         """Forget a slot; what is in flight stays in flight, and returns to it if it is held again by then."""
         held = self._slots.pop(slot, None)
-        self._left_out.forget(slot)
+        self.left_out.forget(slot)
         if held is None:
             return
         for url in held.urls:
@@ -159,7 +150,7 @@ class Frontier:
             if _newest(before := known.visit, visit) is before:
                 return
             self._forget(url)
-        elif self._left_out.has(visit):
+        elif self.left_out.has(visit):
             return
         self.statistics.add(slot, visit)
         self._take(visit, slot, held, now, known.links if known else 0)
@@ -168,7 +159,7 @@ class Frontier:
         """Take up a visit of a slot that `take_refill` returned; those that wait here already stay as they are."""
         held = self._slots.get(slot)
         if held is not None and visit.url not in self._entries and visit.url not in self._in_flight:
-            self._take(self._left_out.reviewed(slot, visit), slot, held, now)
+            self._take(self.left_out.reviewed(slot, visit), slot, held, now)
 
     def add_links(self, page: str, urls: Iterable[str]) -> None:
         """Note that a page, fetched for the first time, links to these URLs: to each one that waits, and to each site
@@ -205,7 +196,7 @@ class Frontier:
     def aliased_urls(self, origins: tuple[str, ...]) -> list[str]:
         """List URLs of some origins that wait because the origin was an alias. Goes over all URLs: seldom wanted. Those
         that are left out are looked at again, too."""
-        self._left_out.look_again()
+        self.left_out.look_again()
         return [url for url, known in self._entries.items() if url.startswith(origins) and is_aliased(known.visit)]
 
     def review(self, beginning: str, slot: Slot | None, is_due: Callable[[Visit], bool], now: Now) -> None:
@@ -215,7 +206,7 @@ class Frontier:
                 entry = self._entries.get(url)
                 if entry is not None and is_due(entry.visit):
                     self.make_due(url, now)
-        self._left_out.review(beginning, slot, is_due, now.wall)
+        self.left_out.review(beginning, slot, is_due, now.wall)
 
     def refetch(self, url: str, now: Now) -> None:
         """Make a URL due at once, one in flight when its outcome is settled; known here alone."""
@@ -224,7 +215,7 @@ class Frontier:
         elif url in self._entries:
             self.make_due(url, now)
         else:
-            self._left_out.want(url)
+            self.left_out.want(url)
 
     def pop(self, now: Now) -> FetchTask | None:
         """Return the next URL to fetch. Its site is taken until `SiteQueues.end_request`, the URL until `settle`.
@@ -261,13 +252,13 @@ class Frontier:
 
     def _take(self, visit: Visit, slot: Slot, held: _HeldSlot, now: Now, links: int = 0) -> None:
         """Put a visit into memory, or leave it out where there is no room for it, or will not be before it is due."""
-        if len(self._entries) >= self._limit and visit.due_at < self._left_out.horizon:
+        if len(self._entries) >= self._limit and visit.due_at < self.left_out.horizon:
             self._make_room()
-        if len(self._entries) >= self._limit or visit.due_at >= self._left_out.horizon or self._is_crowded(visit, now):
-            self._left_out.add(slot, visit)
+        if len(self._entries) >= self._limit or visit.due_at >= self.left_out.horizon or self._is_crowded(visit, now):
+            self.left_out.add(slot, visit)
             held.urls.pop(visit.url, None)
             return
-        self._left_out.remove(visit.url)
+        self.left_out.remove(visit.url)
         held.urls[visit.url] = None
         self._insert(visit, slot, held.epoch, now, links)
 
@@ -286,10 +277,10 @@ class Frontier:
         for due_at, _, entry in later:
             if due_at >= horizon:
                 visit = entry.visit
-                self._left_out.add(entry.slot, visit)
+                self.left_out.add(entry.slot, visit)
                 self._slots[entry.slot].urls.pop(visit.url, None)
                 self._remove(visit.url)
-        self._left_out.leave_from(horizon)
+        self.left_out.leave_from(horizon)
         self._clean_later()
 
     def _insert(self, visit: Visit, slot: Slot, epoch: int, now: Now, links: int = 0) -> None:

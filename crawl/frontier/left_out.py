@@ -1,8 +1,8 @@
 """Keeps account of the URLs that the frontier leaves out of memory: by slot, when the first of them is due.
 
-Pure. A frontier that is full leaves out what is due from the *horizon* on. When the first URL of a slot that was left
-out is due, all visits of the slot are read again from its replica, and those due within AHEAD_S are taken up. So a slot
-is read once in AHEAD_S, or as often as its REST_S lets where more URLs are due than memory holds.
+Pure. A frontier that is full leaves out what is due from the *horizon* on. When a URL that was left out is due, all
+visits of its slot are read again from the replica. Those due within AHEAD_S are taken up. So a slot is read once in
+AHEAD_S, or as often as REST_S lets where more URLs are due than memory holds.
 """
 
 from collections.abc import Callable

@@ -176,7 +176,7 @@ class Crawler:
 
     def take_wanted(self) -> list[str]:
         """Return URLs that are to be fetched at once and are not in memory, each once."""
-        return self._frontier.take_wanted()
+        return self._frontier.left_out.take_wanted()
 
     def review(self, site: str, is_due: Callable[[Visit], bool]) -> None:
         """Make those URLs of a site due at once that wait and of which `is_due` says so."""
@@ -225,7 +225,7 @@ class Crawler:
             failed=counters.failed,
             refused=dict(counters.refused),
             per_s=counters.per_s(now.steady),
-            incomplete=frontier.incomplete,
+            incomplete=len(frontier.left_out),
             broken=len(list(self._sites.delays.broken_sites())),
             recorded=counters.recorded,
             scripted=counters.scripted,

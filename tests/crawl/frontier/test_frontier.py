@@ -152,13 +152,13 @@ def test_a_dropped_slot_gives_nothing_and_comes_back_whole() -> None:
 
 
 def test_more_urls_than_memory_holds_are_all_fetched_and_in_time() -> None:
-    """60 URLs of 6 hosts, each due 100 s after its last fetch, and room for ten. What waits longest comes first."""
+    """60 URLs of 6 hosts, each due 100 s after its last fetch, share room for ten."""
     limit, (frontier, sites) = 10, new_frontier(10, most=100)
     replica = {(Slot(n % 3), url.url): url for n in range(60) if (url := visit(n % 6, n))}
     for slot in range(3):
         frontier.hold(Slot(slot), 1, [each for (at_slot, _), each in replica.items() if at_slot == slot], at(0))
     fetched: dict[str, list[float]] = {}
-    assert len(frontier) <= limit and frontier.incomplete == 3
+    assert len(frontier) <= limit and len(frontier.left_out) == 3
     for second in range(1000):
         now = at(second)
         while (slot := frontier.take_refill(now)) is not None:
@@ -223,7 +223,10 @@ def test_a_url_that_is_left_out_is_hastened_by_its_visit_and_reviewed_when_its_s
     lost = next(each for each in pages if frontier.find(each.url) is None)
     frontier.refetch(lost.url, at(0))
     frontier.refetch("http://h1.test/unknown", at(0))
-    assert frontier.take_wanted() == [lost.url, "http://h1.test/unknown"] and frontier.take_wanted() == []
+    assert (
+        frontier.left_out.take_wanted() == [lost.url, "http://h1.test/unknown"]
+        and frontier.left_out.take_wanted() == []
+    )
     frontier.refill(Slot(1), replace(lost, due_at=0.0), at(0))
     task = frontier.pop(at(0))
     assert task is not None and task.visit.url == lost.url

@@ -1,4 +1,4 @@
-"""What a crawler keeps in memory does not grow with the pages that it has crawled, once its bounds are reached.
+"""A crawler's memory does not grow with the pages that it has crawled, once its bounds are reached.
 
 Each bound is made small here; what Python allocated in the crawler's own files is counted after 250 and after 750
 pages. A table that remembers each page, URL or link for ever shows as a block a page or more, by the name of its file.
