@@ -6,7 +6,7 @@ Pure: values; the frontier alone changes tasks. The holder of a URL's slot answe
 from dataclasses import dataclass
 from enum import IntEnum
 
-from crawl.schedule.url_state import Visit, decode_visit
+from crawl.schedule.url_state import Visit, decode_visit, encode_visit
 from dht import Slot
 
 
@@ -79,6 +79,10 @@ class QueuedUrl:
     def visit(self) -> Visit:
         """Return what is known of it."""
         return decode_visit(self.known) if isinstance(self.known, bytes) else self.known
+
+    def says(self, visit: Visit) -> bool:
+        """Tell whether a visit is what is known of it, as it is when its holder hears of its own outcome."""
+        return self.known == (encode_visit(visit) if isinstance(self.known, bytes) else visit)
 
     @property
     def place(self) -> int:

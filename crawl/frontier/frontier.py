@@ -147,7 +147,7 @@ class Frontier:
             return
         known = self._entries.get(url)
         if known is not None:
-            if _newest(before := known.visit, visit) is before:
+            if known.says(visit) or _newest(before := known.visit, visit) is before:
                 return
             self._forget(url)
         elif self.left_out.has(visit):
