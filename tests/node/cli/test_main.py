@@ -261,7 +261,7 @@ def test_status_and_peers(site: Any, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["status", *url]) == 0, "who is away is no reason to be called"
     capsys.readouterr()
     assert main(["peers", *url]) == 0
-    assert "abababababab  away   [::1]:9000" in capsys.readouterr().out
+    assert "abababababab  -     away   [::1]:9000" in capsys.readouterr().out
     assert main(["peers", "--json", *url]) == 0
     assert len(json.loads(capsys.readouterr().out)) == 2
 
