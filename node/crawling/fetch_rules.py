@@ -50,7 +50,7 @@ class StrategyPolicy:
 def _decision(said: Said, strategy: Strategy) -> CrawlDecision:
     most_s = max(strategy.max_delay_s, said.min_delay_s)
     denied = f"{RULE}{said.rule} of strategy {strategy.version}" if said.action == "deny" else ""
-    return CrawlDecision(not denied, denied, said.min_delay_s, said.max_depth, most_s, said.peer)
+    return CrawlDecision(not denied, denied, said.min_delay_s, said.max_depth, most_s, said.peer, rule=said.rule)
 
 
 class FetchRules:

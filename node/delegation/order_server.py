@@ -12,6 +12,7 @@ from node.crawling.fetch_rules import FetchRules
 from node.delegation.fetch_order import MAX_HEADERS, VALIDATORS, FetchAnswer, FetchOrder
 
 MAX_ORDERS = 16  # carried out at once, for all peers together
+TURN_WITHIN_S = 3.0  # for one of these; a later request could meet the one that the holder makes in its place
 
 
 class OrderServer:
@@ -38,16 +39,30 @@ class OrderServer:
         """Make the request that a peer ordered; raises BadMessage where the order is not one to carry out."""
         if reason := self._objection(peer, order):
             raise BadMessage(peer.hex(), reason)
-        async with self._open:
-            try:
-                max_bytes = min(order.max_bytes, self._max_bytes)
-                got = (await self._fetcher.fetch(order.url, dict(order.headers), max_bytes)).opened(max_bytes)
-            except FetchFailed as error:
-                return FetchAnswer(failure=error.reason[:300])
-            except FamilyMissing as error:
-                raise BadMessage(peer.hex(), "orders a fetch from a host that this node does not reach") from error
-            except AddressRefused as error:
-                return FetchAnswer(failure=str(error)[:300])
+        await self._take_turn(peer)
+        try:
+            return await self._fetch(peer, order)
+        finally:
+            self._open.release()
+
+    async def _take_turn(self, peer: NodeId) -> None:
+        """Wait until one order fewer is carried out; raises BadMessage where that takes long."""
+        try:
+            async with asyncio.timeout(TURN_WITHIN_S):
+                await self._open.acquire()
+        except TimeoutError:
+            raise BadMessage(peer.hex(), f"orders a fetch of a node that has {MAX_ORDERS} in hand") from None
+
+    async def _fetch(self, peer: NodeId, order: FetchOrder) -> FetchAnswer:
+        max_bytes = min(order.max_bytes, self._max_bytes)
+        try:
+            got = (await self._fetcher.fetch(order.url, dict(order.headers), max_bytes)).opened(max_bytes)
+        except FetchFailed as error:
+            return FetchAnswer(failure=error.reason[:300])
+        except FamilyMissing as error:
+            raise BadMessage(peer.hex(), "orders a fetch from a host that this node does not reach") from error
+        except AddressRefused as error:
+            raise BadMessage(peer.hex(), f"orders a fetch that this node must not make: {error}"[:300]) from error
         return FetchAnswer(got.status, got.headers[:MAX_HEADERS], got.body, got.cut, got.latency_s, got.address)
 
     def _objection(self, peer: NodeId, order: FetchOrder) -> str:
