@@ -248,4 +248,5 @@ class JobParts:
         replicator, ingest, seeds = store.replicator, store.ingest, self.seed_publisher
         reader = CaptureReader(config, env.web.parsers, clock)
         self.page_import = PageImport(overlay, reader, replicator, ingest, lookup, rules, seeds, clock)
-        self.explanations = Explanations(overlay, store.shards, crawler, lookup, rules, clock)
+        chosen = fetching.fetcher.chosen
+        self.explanations = Explanations(overlay, store.shards, crawler, lookup, rules, chosen, clock)

@@ -3,6 +3,7 @@
 A node answers by what it can work out itself, and by what the holder of the URL's slot says when asked.
 """
 
+from collections.abc import Callable
 from typing import Annotated
 
 from msgspec import Meta
@@ -58,6 +59,8 @@ class ToldAbout(Message, frozen=True, array_like=True):
     pause_reason: Reason = ""
     is_refused: bool = False  # the holder's own operator will not have it fetch this; another owner is asked
     trouble: Reason = ""  # why its host is asked once in a while alone
+    fetcher: Annotated[bytes, Meta(max_length=20)] = b""  # the node that makes the request, b"" where nobody does now
+    fetcher_why: Reason = ""  # "" where that is the holder, as usual
 
 
 class Explanations:
@@ -70,10 +73,12 @@ class Explanations:
         crawler: Crawler,
         known: UrlLookup,
         rules: FetchRules,
+        chosen: Callable[[str], tuple[NodeId | None, str]],
         clock: Clock,
     ) -> None:
+        """`chosen`: which node makes the request for a URL that this node holds, and why it does."""
         self._overlay, self._places, self._crawler, self._known = overlay, places, crawler, known
-        self._rules, self._clock = rules, clock
+        self._rules, self._chosen, self._clock = rules, chosen, clock
         overlay.serve(AskAbout, self._tell)
 
     async def explain(self, text: str) -> Explained:
@@ -96,6 +101,8 @@ class Explanations:
             status=status_of(told) if told else UrlStatus(),
             is_refused=told is not None and told.is_refused,
             refused_here=self._rules.refusals.reason(url),
+            fetcher=self._name(NodeId(told.fetcher)) if told and told.fetcher else "",
+            fetcher_why=told.fetcher_why if told else "",
         )
         answer, why = verdict(facts, now)
         return Explained(
@@ -111,6 +118,7 @@ class Explanations:
             holder={"node_id": holder.hex(), "self": holder == view.node_id, "answered": told is not None}
             if holder
             else None,
+            fetcher=self._fetcher(told),
             known=_visit(visit),
             crawler=_status_json(told),
         )
@@ -136,7 +144,7 @@ class Explanations:
 
     def _told(self, url: str) -> ToldAbout:
         status = self._crawler.inspect(url)
-        queued = status.position
+        queued, (fetcher, why) = status.position, self._chosen(url)
         return ToldAbout(
             int(queued.stage),
             queued.ahead,
@@ -149,11 +157,19 @@ class Explanations:
             status.pause_reason[:MAX_REASON_CHARS],
             bool(self._rules.refusals.reason(url)),
             status.breaker_reason[:MAX_REASON_CHARS],
+            fetcher or b"",
+            why[:MAX_REASON_CHARS],
         )
 
     def _site(self, url: str) -> Json:
         depth = self._places.depth(url)
         return {"spread": 2**depth} if depth else {}
+
+    def _fetcher(self, told: ToldAbout | None) -> Json | None:
+        if told is None or not (told.fetcher or told.fetcher_why):
+            return None
+        is_self = told.fetcher == self._overlay.view.node_id
+        return {"node_id": told.fetcher.hex() or None, "self": is_self, "why": told.fetcher_why}
 
     def _name(self, peer: NodeId) -> str:
         return "this node" if peer == self._overlay.view.node_id else f"node {peer.hex()[:12]}"
@@ -191,6 +207,7 @@ def _rule(decision: CrawlDecision, version: int, denied: str) -> Json:
         "strategy_version": version,
         "min_delay_s": decision.min_delay_s,
         "max_depth": decision.max_depth,
+        "number": decision.rule,
         "preferred": decision.preferred.hex() if decision.preferred else None,
     }
 

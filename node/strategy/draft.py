@@ -26,6 +26,7 @@ from dht import (
     revoked_id,
     split_url,
 )
+from node.strategy.rule_notes import check_new_names
 
 DAY_S = 86_400
 NEXT_S = 180 * DAY_S  # when operators may expect the next version
@@ -96,6 +97,7 @@ def draft(newest: Strategy, digest: str, wishes: DraftRequest, now: int) -> Stra
     except msgspec.ValidationError as error:
         raise BadStrategy("draft", str(error), "mend that --set") from None
     check_bounds(strategy)
+    check_new_names(strategy, wishes.rules)
     return strategy
 
 

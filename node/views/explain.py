@@ -34,6 +34,7 @@ def explained_facts(body: Json, now: float) -> list[tuple[str, str]]:
         ("slot", _placement(table(body, "placement"))),
         ("owners", ", ".join(_owner(owner) for owner in body.get("owners") or ())),
         ("holder", _holder(body.get("holder"))),
+        ("fetched by", _fetcher(table(body, "fetcher"))),
         ("rule", ", ".join(_rule(table(body, "rule")))),
         ("known", ", ".join(_known(body.get("known"), now))),
         ("queue", ", ".join(_queue(table(body, "crawler")))),
@@ -61,6 +62,14 @@ def _holder(holder: object) -> str:
     return name if holder.get("answered") else f"{name}, which did not answer"
 
 
+def _fetcher(fetcher: Json) -> str:
+    if not fetcher:
+        return ""
+    node = plain(str(fetcher.get("node_id") or "nobody now"))
+    why = f": {plain(fetcher['why'])}" if fetcher.get("why") else ""
+    return ("this node" if fetcher.get("self") else node) + why
+
+
 def _rule(rule: Json) -> Iterator[str]:
     if not rule.get("allowed", True):
         yield plain(rule.get("reason", ""))
@@ -70,7 +79,7 @@ def _rule(rule: Json) -> Iterator[str]:
     if rule.get("max_depth") is not None:
         yield f"{rule['max_depth']} links deep at most"
     if rule.get("preferred"):
-        yield f"fetched by {plain(str(rule['preferred'])[:12])} where that is a live owner"
+        yield f"rule {plain(rule.get('number', '?'))} names node {plain(str(rule['preferred'])[:12])} as its crawler"
 
 
 def _known(known: object, now: float) -> Iterator[str]:
