@@ -62,7 +62,7 @@ def refuse_address(address: str, *, allow_private: bool = False) -> str:
         return _NO_ADDRESS
     if "%" in address:
         return _NEVER
-    return next((reason for part in _parts(whole) if (reason := _judge(part, allow_private))), "")
+    return next((reason for part in parts_of(whole) if (reason := _judge(part, allow_private))), "")
 
 
 def refuse_literal(host: str, *, allow_private: bool) -> str:
@@ -71,7 +71,7 @@ def refuse_literal(host: str, *, allow_private: bool) -> str:
     return "" if reason == _NO_ADDRESS else reason
 
 
-def _parts(address: IPv4Address | IPv6Address) -> list[IPv4Address | IPv6Address]:
+def parts_of(address: IPv4Address | IPv6Address) -> list[IPv4Address | IPv6Address]:
     """List the addresses that an address stands for."""
     if isinstance(address, IPv4Address):
         return [address]

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from random import Random
 
 from crawl import (
+    AddressDenied,
     FamilyMissing,
     FetchDeclined,
     Fetched,
@@ -59,6 +60,7 @@ class ClientFetches:
 
 
 MAX_CARRIERS = 3  # peers tried for one URL
+NO_OTHER = "no other live owner of its slot fetches it just now"
 
 
 class RoutedFetcher:
@@ -106,6 +108,10 @@ class RoutedFetcher:
             return got
         except FamilyMissing as missing:
             return await self._from_family(url, headers, max_bytes, missing)
+        except AddressDenied as denied:
+            if not denied.by_operator:
+                raise
+            return await self._from_owners(url, headers, max_bytes, denied.reason)
 
     def declined(self, url: str) -> str:
         """Say why nobody is asked to fetch a URL that this node refuses; "" where somebody is, or it does not."""
@@ -157,6 +163,17 @@ class RoutedFetcher:
             return got
         raise missing
 
+    async def _from_owners(self, url: str, headers: Mapping[str, str], max_bytes: int, why: str) -> Fetched:
+        """Have another owner fetch from a host at whose addresses this node's operator fetches nothing. Raises
+        FetchDeclined where none does."""
+        view, order = self._overlay.view, FetchOrder(url, tuple(headers.items()), max_bytes)
+        owners = view.live_owners(slot_of(self._place(url), view.strategy.slot_bits))
+        willing = [peer for peer in owners if not hashes_cover(view.peers.refuses(peer), url)]
+        peers = [peer for peer in willing if peer != view.node_id]
+        if got := await self._from_one_of(peers[:MAX_CARRIERS], order):
+            return got
+        raise FetchDeclined(url, f"{why}: {NO_OTHER}")
+
     async def _from_one_of(self, peers: Sequence[NodeId], order: FetchOrder) -> Fetched | None:
         """Have the first of these peers fetch that does; None where none does. Raises FetchFailed where the site
         failed. An order that was lost may have been carried out, so the site rests before it is asked once more."""
@@ -187,4 +204,4 @@ class RoutedFetcher:
 
 
 def _declined(route: FetchRoute) -> str:
-    return f"refused here by {route.refused}: no other live owner of its slot fetches it just now"
+    return f"refused here by {route.refused}: {NO_OTHER}"

@@ -3,12 +3,12 @@
 A node answers by what it can work out itself, and by what the holder of the URL's slot says when asked.
 """
 
-from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from msgspec import Meta
 
 from crawl import (
+    AddressDenied,
     BadUrl,
     CrawlDecision,
     Crawler,
@@ -22,7 +22,19 @@ from crawl import (
     is_canonical,
     refusal_reason,
 )
-from dht import BadMessage, Clock, Message, NodeId, Overlay, RemoteError, SiteShards, Slot, document_id, slot_of
+from dht import (
+    BadMessage,
+    Clock,
+    Message,
+    NodeId,
+    Overlay,
+    RemoteError,
+    SiteShards,
+    Slot,
+    document_id,
+    slot_of,
+    split_url,
+)
 from node.api.body import Json
 from node.api.crawl import Explained
 from node.crawling.fetch_rules import FetchRules
@@ -37,6 +49,19 @@ MAX_REST_S = 31_536_000.0
 Url = Annotated[str, Meta(max_length=2048)]
 Reason = Annotated[str, Meta(max_length=MAX_REASON_CHARS)]
 Rest = Annotated[float, Meta(ge=0.0, le=MAX_REST_S)]
+
+
+class FetchChoice(Protocol):
+    """Says who makes the request for a URL that this node holds, and at which addresses."""
+
+    def chosen(self, url: str) -> tuple[NodeId | None, str]:
+        """Return the node that makes it, None where nobody does now, and why."""
+
+    def address_words(self, host: str) -> list[str]:
+        """Say at which addresses the strategy lets a host be contacted, a phrase for each rule."""
+
+    async def denied(self, url: str) -> AddressDenied | None:
+        """Return what a fetch by this node would raise for the addresses that it finds; else None."""
 
 
 class AskAbout(Message, frozen=True, array_like=True):
@@ -61,6 +86,7 @@ class ToldAbout(Message, frozen=True, array_like=True):
     trouble: Reason = ""  # why its host is asked once in a while alone
     fetcher: Annotated[bytes, Meta(max_length=20)] = b""  # the node that makes the request, b"" where nobody does now
     fetcher_why: Reason = ""  # "" where that is the holder, as usual
+    address: Reason = ""  # why no node contacts its host at the addresses that the holder finds
 
 
 class Explanations:
@@ -73,12 +99,11 @@ class Explanations:
         crawler: Crawler,
         known: UrlLookup,
         rules: FetchRules,
-        chosen: Callable[[str], tuple[NodeId | None, str]],
+        routes: FetchChoice,
         clock: Clock,
     ) -> None:
-        """`chosen`: which node makes the request for a URL that this node holds, and why it does."""
         self._overlay, self._places, self._crawler, self._known = overlay, places, crawler, known
-        self._rules, self._chosen, self._clock = rules, chosen, clock
+        self._rules, self._routes, self._clock = rules, routes, clock
         overlay.serve(AskAbout, self._tell)
 
     async def explain(self, text: str) -> Explained:
@@ -103,6 +128,7 @@ class Explanations:
             refused_here=self._rules.refusals.reason(url),
             fetcher=self._name(NodeId(told.fetcher)) if told and told.fetcher else "",
             fetcher_why=told.fetcher_why if told else "",
+            address=told.address if told else "",
         )
         answer, why = verdict(facts, now)
         return Explained(
@@ -113,7 +139,7 @@ class Explanations:
             why=why,
             id=document_id(url).hex(),
             placement={"key": place.hex(), "slot": int(slot), "of": 2**view.strategy.slot_bits, **self._site(url)},
-            rule=_rule(decision, view.strategy.version, facts.denied),
+            rule=_rule(decision, view.strategy.version, facts.denied, self._routes.address_words(split_url(url).host)),
             owners=[self._owner(peer, slot, url) for peer in view.owners(slot)],
             holder={"node_id": holder.hex(), "self": holder == view.node_id, "answered": told is not None}
             if holder
@@ -131,7 +157,7 @@ class Explanations:
         if holder is None:
             return None
         if holder == self._overlay.view.node_id:
-            return self._told(url)
+            return await self._told(url)
         try:
             return await self._overlay.ask(holder, AskAbout(url), ToldAbout, timeout_s=ASK_WITHIN_S)
         except RemoteError:
@@ -140,11 +166,13 @@ class Explanations:
     async def _tell(self, peer: NodeId, asked: AskAbout) -> ToldAbout:
         if not is_canonical(asked.url):
             raise BadMessage(peer.hex(), "asks about what is no canonical URL")
-        return self._told(asked.url)
+        return await self._told(asked.url)
 
-    def _told(self, url: str) -> ToldAbout:
-        status = self._crawler.inspect(url)
-        queued, (fetcher, why) = status.position, self._chosen(url)
+    async def _told(self, url: str) -> ToldAbout:
+        status, denied = self._crawler.inspect(url), await self._routes.denied(url)
+        queued, (fetcher, why) = status.position, self._routes.chosen(url)
+        if denied and denied.by_operator and fetcher == self._overlay.view.node_id:
+            fetcher, why = None, f"{denied.reason}; another owner of its slot is asked"
         return ToldAbout(
             int(queued.stage),
             queued.ahead,
@@ -159,6 +187,7 @@ class Explanations:
             status.breaker_reason[:MAX_REASON_CHARS],
             fetcher or b"",
             why[:MAX_REASON_CHARS],
+            "" if denied is None or denied.by_operator else denied.reason[:MAX_REASON_CHARS],
         )
 
     def _site(self, url: str) -> Json:
@@ -200,13 +229,14 @@ def status_of(told: ToldAbout) -> UrlStatus:
     )
 
 
-def _rule(decision: CrawlDecision, version: int, denied: str) -> Json:
+def _rule(decision: CrawlDecision, version: int, denied: str, addresses: list[str]) -> Json:
     return {
         "allowed": not denied,
         "reason": denied,
         "strategy_version": version,
         "min_delay_s": decision.min_delay_s,
         "max_depth": decision.max_depth,
+        "addresses": addresses,
         "number": decision.rule,
         "preferred": decision.preferred.hex() if decision.preferred else None,
     }

@@ -22,7 +22,7 @@ class Facts:
     where nobody does; `asked`: whether it answered; `status`: its answer. `is_refused`: whether its own operator
     refuses the URL. `refused_here`: the entry of this node's own operator that covers the URL, "" where none does.
     `fetcher`: the node that makes the request, "" where nobody does or that is not known. `fetcher_why`: why it does,
-    or why nobody does.
+    or why nobody does. `address`: the rule that denies its host's addresses, "" where none does.
     """
 
     denied: str
@@ -34,6 +34,7 @@ class Facts:
     refused_here: str = ""
     fetcher: str = ""
     fetcher_why: str = ""
+    address: str = ""
 
 
 def verdict(facts: Facts, now: float) -> tuple[Verdict, str]:
@@ -43,6 +44,8 @@ def verdict(facts: Facts, now: float) -> tuple[Verdict, str]:
     status, visit = facts.status, facts.visit
     if facts.denied:
         return "no", f"{facts.denied} denies it" if facts.denied.startswith("rule") else facts.denied
+    if facts.address:
+        return "no", facts.address
     if status.position.stage == UrlStage.OPEN:
         return "now", f"{facts.holder} has it in hand"
     if status.robots == RobotsAccess.DISALLOWED:

@@ -10,6 +10,7 @@ from functools import partial
 
 from crawl import hashes_cover
 from dht import (
+    BY_ADDRESS,
     BadStrategy,
     Clock,
     NodeId,
@@ -100,6 +101,8 @@ class StrategyPreview:
             yield f"all nodes build an index for analyzer {after.analyzer} before this is in force: leave them the time"
         yield from self._way_in(after)
         yield from rule_notes(after, absence_in(self._overlay.view))
+        if any(rule.action in BY_ADDRESS for rule in set(after.rules) - set(before.rules)):
+            yield "new rules by address are decided at each fetch: which hosts they keep out is not counted here"
         if self._overlay.view.node_id.hex() in after.blocked:
             yield "this very node would be blocked"
         if gone := set(after.blocked) - set(before.blocked):

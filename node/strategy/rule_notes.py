@@ -1,13 +1,13 @@
-"""Says which rules of a strategy name a crawler that cannot fetch, before a publisher signs them and after.
+"""Says which rules of a strategy cannot work, before a publisher signs them and after.
 
-Pure: a strategy and what is known of its members in, one sentence a rule out. Such a rule does no harm: the holder of a
-URL's slot fetches itself.
+Pure: a strategy and what is known of its members in, one sentence a rule out. A crawler that cannot fetch does no harm:
+the holder of a URL's slot fetches itself. Addresses of which none is left stop the crawl of their hosts.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 
-from crawl import hashes_cover
-from dht import BadStrategy, Rule, Strategy, View, host_matches
+from crawl import hashes_cover, refuse_address
+from dht import BY_ADDRESS, BadStrategy, Rule, Strategy, View, host_matches, parse_prefix
 from node.delegation.named_crawler import absence
 
 Absence = Callable[[str, str], str]
@@ -15,7 +15,44 @@ Absence = Callable[[str, str], str]
 
 
 def rule_notes(strategy: Strategy, absence_of: Absence = lambda _node, _host: "") -> Iterator[str]:
-    """Yield a sentence for each rule whose named crawler makes no fetch, with the reason."""
+    """Yield a sentence for each rule whose named crawler makes no fetch, or that leaves no address to fetch from."""
+    yield from _names(strategy, absence_of)
+    yield from _addresses(strategy)
+
+
+def _addresses(strategy: Strategy) -> Iterator[str]:
+    """Yield a sentence for each `only` of whose prefixes nothing is left."""
+    rules = [(n, rule) for n, rule in enumerate(strategy.rules, start=1) if rule.action in BY_ADDRESS]
+    for number, rule in rules:
+        if rule.action != "only":
+            continue
+        for other, beside in rules:
+            if other != number and _covers(beside.host, rule.host) and not _is_left(rule, beside):
+                yield f"rules {number} and {other} leave no address for {rule.host or 'any host'}: nothing is fetched"
+        if all(refuse_address(str(parse_prefix(each)[0])) for each in rule.prefixes or ()):
+            yield f"rule {number} leaves private addresses alone: nodes need crawl.allow_private to fetch from them"
+
+
+def _is_left(rule: Rule, beside: Rule) -> bool:
+    """Tell whether another rule leaves any address of those that an `only` names."""
+    others = [parse_prefix(each) for each in beside.prefixes or ()]
+    for own in map(parse_prefix, rule.prefixes or ()):
+        if beside.action == "only" and any(own.overlaps(each) for each in others):
+            return True
+        same = [each for each in others if each.version == own.version]
+        if beside.action == "never" and not any(own.subnet_of(each) for each in same):  # type: ignore[arg-type]
+            return True
+    return False
+
+
+def _covers(wide: str | None, host: str | None) -> bool:
+    """Tell whether the condition on hosts of one rule holds for all hosts of another."""
+    if wide is None or host is None:
+        return wide is None
+    return host_matches(wide, host.removeprefix("*.")) and (wide.startswith("*.") or not host.startswith("*."))
+
+
+def _names(strategy: Strategy, absence_of: Absence) -> Iterator[str]:
     for number, rule in enumerate(strategy.rules, start=1):
         if rule.action != "prefer" or rule.peer is None:
             continue
@@ -56,10 +93,8 @@ def _left_out(strategy: Strategy, node: str) -> str:
 def _shadowing(before: Sequence[Rule], rule: Rule) -> int:
     """Return the number of the first rule that matches all URLs of another one, 0 where none does."""
     for number, other in enumerate(before, start=1):
-        if other.action == "unknown" or other.pattern is not None or other.slots is not None:
+        if other.action in (*BY_ADDRESS, "unknown") or other.pattern is not None or other.slots is not None:
             continue
-        if other.host is None or (rule.host is not None and host_matches(other.host, rule.host.removeprefix("*."))):
-            is_wider = other.host is None or other.host.startswith("*.") or not (rule.host or "").startswith("*.")
-            if is_wider:
-                return number
+        if _covers(other.host, rule.host):
+            return number
     return 0

@@ -6,7 +6,7 @@ Pure: values in, texts out; tolerant of what is missing, as all views are.
 from collections.abc import Iterator
 
 from crawl import span
-from node.views.lenient_json import Json, table
+from node.views.lenient_json import Json, table, texts
 from node.views.safe_text import plain
 
 _QUEUE_STATES = {
@@ -76,6 +76,7 @@ def _rule(rule: Json) -> Iterator[str]:
         return
     yield f"strategy {rule.get('strategy_version', '?')} allows it, no guard objects"
     yield f"its host rests {rule.get('min_delay_s', 0):g} s at least"
+    yield from (f"its addresses by {plain(words)}" for words in texts(rule, "addresses"))
     if rule.get("max_depth") is not None:
         yield f"{rule['max_depth']} links deep at most"
     if rule.get("preferred"):

@@ -39,6 +39,7 @@ from node.strategy.draft import (
     check_understood,
     draft,
     host_rule,
+    join_only,
     next_version,
     parse_admitter,
     parse_duration,
@@ -149,7 +150,7 @@ def _draft_request(arguments: Namespace, newest: Strategy) -> DraftRequest:
     ]
     return DraftRequest(
         fields=dict(parse_setting(text) for text in arguments.set),
-        rules=rules,
+        rules=join_only(rules),
         drop_rules=arguments.drop_rule,
         block=[node.lower() for node in arguments.block],
         unblock=[node.lower() for node in arguments.unblock],
