@@ -144,7 +144,8 @@ class FetchParts:
         self.tokens = tokens = SiteTokenExchange(overlay, store.shards, store.replicator, machine.clock)
         self.unfinished = UnfinishedFetches(machine.store, overlay.view.node_id, machine.clock)
         self.fetch, self.locate, self.late, self.release = self.fetcher.fetch, web.locate, web.late, tokens.release
-        self.chosen, self.address_words, self._find_way = self.fetcher.chosen, by_address.words, web.find_way
+        self.chosen, self.others = self.fetcher.chosen, self.fetcher.others
+        self.address_words, self._find_way = by_address.words, web.find_way
         self.client_worker = ClientWorker(overlay, self.order_server.carry, machine.new_rng(), pause.operator_reason)
 
     def decide(self, url: str) -> CrawlDecision:

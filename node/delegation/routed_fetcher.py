@@ -132,6 +132,13 @@ class RoutedFetcher:
             return route.peers[0], f"the holder's {route.refused} refuses it"
         return me, why
 
+    def others(self, url: str) -> list[NodeId]:
+        """Return the other live owners of a URL's slot that may be asked to fetch it."""
+        view = self._overlay.view
+        owners = view.live_owners(slot_of(self._place(url), view.strategy.slot_bits))
+        willing = [peer for peer in owners if not hashes_cover(view.peers.refuses(peer), url)]
+        return [peer for peer in willing if peer != view.node_id]
+
     async def _from_chosen(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched | None:
         """Have the named member or another owner fetch; None where this node shall see to it."""
         route = self._route(url)
@@ -166,11 +173,8 @@ class RoutedFetcher:
     async def _from_owners(self, url: str, headers: Mapping[str, str], max_bytes: int, why: str) -> Fetched:
         """Have another owner fetch from a host at whose addresses this node's operator fetches nothing. Raises
         FetchDeclined where none does."""
-        view, order = self._overlay.view, FetchOrder(url, tuple(headers.items()), max_bytes)
-        owners = view.live_owners(slot_of(self._place(url), view.strategy.slot_bits))
-        willing = [peer for peer in owners if not hashes_cover(view.peers.refuses(peer), url)]
-        peers = [peer for peer in willing if peer != view.node_id]
-        if got := await self._from_one_of(peers[:MAX_CARRIERS], order):
+        order = FetchOrder(url, tuple(headers.items()), max_bytes)
+        if got := await self._from_one_of(self.others(url)[:MAX_CARRIERS], order):
             return got
         raise FetchDeclined(url, f"{why}: {NO_OTHER}")
 

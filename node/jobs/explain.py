@@ -57,6 +57,9 @@ class FetchChoice(Protocol):
     def chosen(self, url: str) -> tuple[NodeId | None, str]:
         """Return the node that makes it, None where nobody does now, and why."""
 
+    def others(self, url: str) -> list[NodeId]:
+        """Return the owners that are asked in this node's place."""
+
     def address_words(self, host: str) -> list[str]:
         """Say at which addresses the strategy lets a host be contacted, a phrase for each rule."""
 
@@ -172,7 +175,7 @@ class Explanations:
         status, denied = self._crawler.inspect(url), await self._routes.denied(url)
         queued, (fetcher, why) = status.position, self._routes.chosen(url)
         if denied and denied.by_operator and fetcher == self._overlay.view.node_id:
-            fetcher, why = None, f"{denied.reason}; another owner of its slot is asked"
+            fetcher, why = next(iter(self._routes.others(url)), None), denied.reason
         return ToldAbout(
             int(queued.stage),
             queued.ahead,
