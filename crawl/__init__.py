@@ -13,6 +13,7 @@ from crawl.canonical_url import canonical_url, is_canonical  # at once, since th
 from dht import lazily
 
 if TYPE_CHECKING:
+    from crawl.address_prefixes import AddressPrefixes, listed
     from crawl.config import CrawlConfig
     from crawl.content.fingerprint import different_bits, signature
     from crawl.content.page import Page, ParseResult, Parsers, ParseTask
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
         PageUnreadable,
     )
     from crawl.fetch.address_filter import refuse_address
-    from crawl.fetch.address_prefixes import AddressPrefixes, listed
     from crawl.fetch.content_codings import BadCoding, decode_body
     from crawl.fetch.fetcher import open_fetcher
     from crawl.fetch.request_signer import RequestSigner
@@ -89,7 +89,7 @@ else:
                 "PageUnreadable"
             ),
             "crawl.fetch.address_filter": "refuse_address",
-            "crawl.fetch.address_prefixes": "AddressPrefixes listed",
+            "crawl.address_prefixes": "AddressPrefixes listed",
             "crawl.fetch.content_codings": "BadCoding decode_body",
             "crawl.fetch.fetcher": "open_fetcher",
             "crawl.fetch.request_signer": "RequestSigner",

@@ -10,7 +10,7 @@ refuse. A hash shows a host only to a peer that can guess its name.
 from collections.abc import Collection, Sequence
 from hashlib import blake2b
 
-from crawl.fetch.address_prefixes import AddressPrefixes, is_address, listed
+from crawl.address_prefixes import AddressPrefixes, is_address, listed
 from dht import BadStrategy, Pattern, host_matches, split_url
 
 MAX_ENTRIES = 1000

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.fetch.address_prefixes import AddressPrefixes, is_address, listed
+from crawl.address_prefixes import AddressPrefixes, is_address, listed
 
 OURS = AddressPrefixes(("10.20.0.0/16", "2001:db8::/48", "192.0.2.7"))
 FORMS = ("{}", "::ffff:{}", "64:ff9b::{}")

@@ -5,10 +5,11 @@ does, too.
 """
 
 from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
-from crawl.fetch.address_filter import parts_of
 from dht import parse_prefix
+
+_NAT64 = IPv6Network("64:ff9b::/96")
 
 
 class AddressPrefixes:
@@ -33,6 +34,21 @@ class AddressPrefixes:
 
     def _has(self, address: IPv4Address | IPv6Address) -> bool:
         return any(address in net for net in self._of_versions[address.version])
+
+
+def parts_of(address: IPv4Address | IPv6Address) -> list[IPv4Address | IPv6Address]:
+    """List the addresses that an address stands for."""
+    if isinstance(address, IPv4Address):
+        return [address]
+    if address.ipv4_mapped:
+        return [address.ipv4_mapped]
+    if address in _NAT64:
+        return [IPv4Address(int(address) & 0xFFFF_FFFF)]
+    if address.sixtofour:
+        return [address.sixtofour]
+    if address.teredo:
+        return [*address.teredo]
+    return [address]
 
 
 def is_address(text: str) -> bool:
