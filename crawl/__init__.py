@@ -13,7 +13,7 @@ from crawl.canonical_url import canonical_url, is_canonical  # at once, since th
 from dht import lazily
 
 if TYPE_CHECKING:
-    from crawl.address_prefixes import AddressPrefixes, listed
+    from crawl.address_prefixes import AddressPrefixes, prefix_words
     from crawl.config import CrawlConfig
     from crawl.content.fingerprint import different_bits, signature
     from crawl.content.page import Page, ParseResult, Parsers, ParseTask
@@ -89,7 +89,7 @@ else:
                 "PageUnreadable"
             ),
             "crawl.fetch.address_filter": "refuse_address",
-            "crawl.address_prefixes": "AddressPrefixes listed",
+            "crawl.address_prefixes": "AddressPrefixes prefix_words",
             "crawl.fetch.content_codings": "BadCoding decode_body",
             "crawl.fetch.fetcher": "open_fetcher",
             "crawl.fetch.request_signer": "RequestSigner",
@@ -134,7 +134,7 @@ __all__ = [
     "Trail", "TxtRecords", "UrlSeenTest", "UrlStage", "UrlStatus", "Visit", "VisitState", "WaitingSite",
     "admit_urls", "allowed_depth", "anywhere", "canonical_url", "change_rate", "decode_body", "decode_visit",
     "different_bits", "domain_of", "encode_visit", "forgotten", "gone_page", "hashes_cover", "is_canonical",
-    "kept_headers", "listed", "nowhere", "open_fetcher", "open_parsers", "parse_task_of", "permitted",
+    "kept_headers", "nowhere", "open_fetcher", "open_parsers", "parse_task_of", "permitted", "prefix_words",
     "public_suffixes", "reach", "read_page", "read_request", "refusal_reason", "refuse_address", "request_fields",
     "scope_after_redirect", "scope_for", "signature", "span", "unfit", "visit_flaw",
 ]  # fmt: skip

@@ -63,7 +63,7 @@ def _parsed(address: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
-def listed(texts: Sequence[str]) -> str:
+def prefix_words(texts: Sequence[str]) -> str:
     """Write prefixes as people read them: "10.20.0.0/16 and 2001:db8::/48"; the first three of many."""
     shown = [*texts[:3], *([f"{len(texts) - 3} more"] if len(texts) > 3 else [])]
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)

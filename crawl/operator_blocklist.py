@@ -10,7 +10,7 @@ refuse. A hash shows a host only to a peer that can guess its name.
 from collections.abc import Collection, Sequence
 from hashlib import blake2b
 
-from crawl.address_prefixes import AddressPrefixes, is_address, listed
+from crawl.address_prefixes import AddressPrefixes, is_address, prefix_words
 from dht import BadStrategy, Pattern, host_matches, split_url
 
 MAX_ENTRIES = 1000
@@ -70,7 +70,7 @@ class OperatorBlocklist:
         if found := next((text for text, prefixes in self._never if prefixes.touch(address)), ""):
             return f'crawl.refuse "{found}"'
         if self._only and is_address(address) and not self._only.hold(address):
-            return f'crawl.refuse "{ONLY}{listed(self._only_texts)}"'
+            return f'crawl.refuse "{ONLY}{prefix_words(self._only_texts)}"'
         return ""
 
     def reason_now(self, url: str) -> str:

@@ -1,7 +1,7 @@
 """From a host name to addresses that a crawler may contact: hosts file first, then the system's resolver.
 
-The filter and the rules by address sit here, behind every name that the HTTP client looks up, so that no redirect,
-cache or second look-up can lead a request past them. The client connects to the addresses that come from here, never to
+The filter and the rules by address sit here, behind every name that the HTTP client looks up. No redirect, cache or
+second look-up can lead a request past them. The client connects to the addresses that come from here, never to
 the name. The system does not say how long an answer holds, so answers are kept for `dns_ttl_s`; so are failures, for a
 shorter time. Two requests for one name at one time wait for the same answer.
 """

@@ -7,7 +7,7 @@ rule decides the host's URLs: a rule that is put before another one never takes 
 from collections.abc import Callable
 from typing import NamedTuple
 
-from crawl import AddressDenied, AddressPrefixes, listed
+from crawl import AddressDenied, AddressPrefixes, prefix_words
 from dht import BY_ADDRESS, Rule, Strategy, host_matches
 
 REMEMBERED_HOSTS = 4096  # whose rules are kept: 0.3 kB each
@@ -23,8 +23,8 @@ class AddressRule(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What the rule asks for, as a phrase."""
-        return f"{self.rule.action} from {listed(self.rule.prefixes or ())}"
+        """The rule as a phrase: never from 192.0.2.0/24."""
+        return f"{self.rule.action} from {prefix_words(self.rule.prefixes or ())}"
 
     def allows(self, address: str) -> bool:
         """Tell whether a host may be contacted at a literal address."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from crawl import listed as prefix_words
+from crawl import prefix_words
 from node.views.lenient_json import Json, count, listed, number, table, tables, texts
 from node.views.safe_text import plain
 from node.views.status import size

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.address_prefixes import AddressPrefixes, is_address, listed
+from crawl.address_prefixes import AddressPrefixes, is_address, prefix_words
 
 OURS = AddressPrefixes(("10.20.0.0/16", "2001:db8::/48", "192.0.2.7"))
 FORMS = ("{}", "::ffff:{}", "64:ff9b::{}")
@@ -50,6 +50,10 @@ def test_what_is_no_prefix_is_refused(text: str) -> None:
 
 
 def test_words() -> None:
-    assert listed(["a"]) == "a" and listed(["a", "b"]) == "a and b" and listed(["a", "b", "c"]) == "a, b and c"
-    assert listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+    assert (
+        prefix_words(["a"]) == "a"
+        and prefix_words(["a", "b"]) == "a and b"
+        and prefix_words(["a", "b", "c"]) == "a, b and c"
+    )
+    assert prefix_words(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
     assert not AddressPrefixes(()) and is_address("[::1]") and not is_address("1.2.3")

@@ -26,6 +26,7 @@ from dht import (
     sign_strategy,
     unknown_parts,
 )
+from node.cli.commands.draft_notes import notes_on, print_notes
 from node.cli.commands.output import asked_for_yes, print_facts, print_json
 from node.cli.commands.target_node import client
 from node.errors import NotRunning
@@ -49,7 +50,6 @@ from node.strategy.draft import (
     proposed_bits,
 )
 from node.strategy.impact import changes_json
-from node.strategy.rule_notes import rule_notes
 from node.views.lenient_json import Json, listed, tables
 from node.views.safe_text import plain, plain_json
 from node.views.strategy import change_lines, effect_lines, instant
@@ -66,14 +66,15 @@ def make(arguments: Namespace) -> int:
     strategy = draft(newest, digest, _draft_request(arguments, newest), int(time.time()))
     _check_slots(arguments, newest.slot_bits, strategy)
     check_index_copies(strategy, is_meant=arguments.one_index)
-    text = encode_document(strategy).decode()
+    text, notes = encode_document(strategy).decode(), notes_on(strategy, None if arguments.source else arguments)
     if not arguments.out:
         print(plain_json(text))
+        print_notes(notes, sys.stderr)
         return 0
     Path(arguments.out).write_text(text + "\n")
     print(f"{arguments.out}: version {strategy.version}, in force from {instant(strategy.effective_at)}; it changes")
     print_facts([(f"  {name}", value) for name, value in change_lines(changes_json(newest, strategy))])
-    print_facts([("  note", note) for note in _notes(strategy, None if arguments.source else arguments)])
+    print_notes(notes)
     print(f"\nLook at it, then: dse-node strategy sign {arguments.out} --key PUBLISHER.key --out signed.json")
     return 0
 
@@ -93,7 +94,7 @@ def diff(arguments: Namespace) -> int:
     if arguments.effect:
         body["effect"] = _preview(arguments, after)
     else:
-        body["notes"] = _notes(after, None if arguments.other else arguments)
+        body["notes"] = notes_on(after, None if arguments.other else arguments)
     if arguments.json:
         print_json(body)
         return 0
@@ -101,7 +102,7 @@ def diff(arguments: Namespace) -> int:
     print_facts([(f"  {name}", value) for name, value in change_lines(body["changes"])])
     if arguments.effect:
         _print_effect(body["effect"], sys.stdout)
-    print_facts([("  note", note) for note in body.get("notes", ())])
+    print_notes(body.get("notes", []))
     return 0
 
 
@@ -298,18 +299,6 @@ def _write(signed: SignedStrategy, out: str | None) -> None:
 # What it moves
 
 
-def _notes(strategy: Strategy, asked: Namespace | None) -> list[str]:
-    """Say which rules cannot work, by what a running node knows of its members where one is `asked`."""
-    if not asked or not any(rule.peer for rule in strategy.rules):
-        return list(rule_notes(strategy))
-    try:
-        live = {peer["node_id"]: peer["live"] for peer in client(asked).get("/api/v1/peers")["peers"]}
-    except (DseError, KeyError, TypeError):
-        return list(rule_notes(strategy))
-    words = {True: "", False: "does not answer just now", None: "is no member of this network"}
-    return list(rule_notes(strategy, lambda node, _host: words[live.get(node)]))
-
-
 def _preview(arguments: Namespace, strategy: Strategy) -> Json:
     return client(arguments, needs_token=True).post("/api/v1/strategy/preview", encode_document(strategy))
 
@@ -328,7 +317,7 @@ def _show_preview(arguments: Namespace, strategy: Strategy) -> None:
     except DseError as error:
         print(f"  no preview: {plain(error)}", file=sys.stderr)
         print("  so it is not known who would stay, nor which slots, pages and hosts this moves", file=sys.stderr)
-        print_facts([("  note", note) for note in _notes(strategy, None)], file=sys.stderr)
+        print_notes(notes_on(strategy, None), sys.stderr)
         return
     _print_effect(effect, sys.stderr)
     stay, lost = len(listed(effect.get("stay"))), len(tables(effect, "lost"))
