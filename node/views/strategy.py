@@ -49,7 +49,7 @@ def rule_words(rule: Json) -> str:
     """Write a rule in one line: deny *.example.org · pattern /x/ · at most 3 links deep."""
     if rule.get("action") == "unknown":
         return "a rule of a newer version, which matches nothing here"
-    if isinstance(rule.get("prefixes"), list):
+    if isinstance(rule.get("prefixes"), list | tuple):
         return plain(_address_rule(rule, prefix_words([str(each) for each in rule["prefixes"]])), 300)
     action = {"owners": "crawl"}.get(str(rule.get("action")), str(rule.get("action")))
     if rule.get("peer") is not None:
@@ -59,7 +59,7 @@ def rule_words(rule: Json) -> str:
     words = [f"{action} {rule.get('host') or 'every host'}"]
     if rule.get("pattern") is not None:
         words.append(f"pattern {rule['pattern']}")
-    if isinstance(rule.get("slots"), list) and len(rule["slots"]) == 2:
+    if isinstance(rule.get("slots"), list | tuple) and len(rule["slots"]) == 2:
         words.append(f"slots {rule['slots'][0]} to {rule['slots'][1]}")
     if rule.get("max_depth") is not None:
         words.append(f"at most {rule['max_depth']} links deep")

@@ -1,6 +1,5 @@
 """Prints which rules of a draft cannot work, by what a running node knows of its members."""
 
-import sys
 from argparse import Namespace
 from typing import TextIO
 
@@ -26,6 +25,6 @@ def notes_on(strategy: Strategy, asked: Namespace | None) -> list[str]:
     return list(rule_notes(strategy))
 
 
-def print_notes(notes: list[str], file: TextIO = sys.stdout) -> None:
-    """Print each note on a line of its own."""
+def print_notes(notes: list[str], file: TextIO | None = None) -> None:
+    """Print each note on a line of its own, on standard output unless `file` says otherwise."""
     print_facts([("  note", note) for note in notes], file=file)
