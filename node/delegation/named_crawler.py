@@ -7,7 +7,7 @@ import asyncio
 from collections import OrderedDict
 
 from crawl import hashes_cover
-from dht import NodeId, Overlay, PeerTimeout, View, site_of
+from dht import BadMessage, NodeId, Overlay, PeerTimeout, View, site_of
 from node.crawling.fetch_rules import FetchRules
 
 LOST_REST_S = 60.0  # for which a member is not asked for a site again after an order to it was lost
@@ -43,7 +43,8 @@ class NamedCrawlers:
     def note_failed(self, peer: NodeId, url: str, error: Exception) -> None:
         """Remember why an order for a URL came to nothing. A peer that is silent is left alone for LOST_REST_S."""
         rest_s = LOST_REST_S if isinstance(error, PeerTimeout) else 0.0
-        self._failed[peer, site_of(url)] = _now() + rest_s, f"did not carry out the last order: {error}"
+        why = error.reason if isinstance(error, BadMessage) else str(error)
+        self._failed[peer, site_of(url)] = _now() + rest_s, f"did not carry out the last order: {why}"
         if len(self._failed) > REMEMBERED:
             self._failed.popitem(last=False)
 

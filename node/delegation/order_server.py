@@ -5,9 +5,10 @@ Only owners of the slot may order, only what the strategy lets be crawled, and w
 
 import asyncio
 from collections.abc import Callable
+from itertools import chain
 
 from crawl import AddressRefused, FamilyMissing, Fetcher, FetchFailed, is_canonical
-from dht import BadMessage, Key, NodeId, Overlay, placement_key, slot_of, split_url
+from dht import MAX_SPREAD, BadMessage, Key, NodeId, Overlay, placement_key, slot_of, split_url
 from node.crawling.fetch_rules import FetchRules
 from node.delegation.fetch_order import MAX_HEADERS, VALIDATORS, FetchAnswer, FetchOrder
 
@@ -65,14 +66,20 @@ class OrderServer:
             raise BadMessage(peer.hex(), f"orders a fetch that this node must not make: {error}"[:300]) from error
         return FetchAnswer(got.status, got.headers[:MAX_HEADERS], got.body, got.cut, got.latency_s, got.address)
 
+    def _owns(self, peer: NodeId, url: str) -> bool:
+        """Tell whether a peer is a live owner of a URL's slot, however deep its site may be spread: a node that owns
+        nothing of a site need not know that."""
+        view = self._overlay.view
+        keys = chain([self._place(url)], (placement_key(url, depth) for depth in range(MAX_SPREAD + 1)))
+        return any(peer in view.live_owners(slot_of(key, view.strategy.slot_bits)) for key in keys)
+
     def _objection(self, peer: NodeId, order: FetchOrder) -> str:
         """Say why an order is not carried out, "" where it is. Any member may order a robots.txt, whatever the rules
         say of pages: that of a site in its own slot may redirect to it."""
         if not is_canonical(order.url):
             return "orders a fetch of what is no canonical URL"
         view, is_robots = self._overlay.view, split_url(order.url).path == "/robots.txt"
-        entitled = view.live_owners(slot_of(self._place(order.url), view.strategy.slot_bits))
-        if peer not in entitled and not (is_robots and peer in view.members()):
+        if not (self._owns(peer, order.url) or (is_robots and peer in view.members())):
             return "orders a fetch in a slot that is not its own"
         if reason := self._pause_reason():
             return f"orders a fetch of a node that rests: {reason}"
