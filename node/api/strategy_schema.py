@@ -15,6 +15,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _INSTANT = {"minimum": 0, "maximum": 1 << 53}
 _GRACE = {"minimum": 60, "maximum": 30 * 86_400}
 _NUMBER = {"minimum": 1, "maximum": 1 << 31}
+_NODE_OR_NONE = "^([0-9a-f]{40})?$"
 
 
 def _hex(digits: int) -> Json:
@@ -64,6 +65,7 @@ _ABOUT: Mapping[str, Mapping[str, tuple[str, Json]]] = {
         "former_last": ("former versions of a page that are kept in any case", {"minimum": 0, "maximum": 100}),
         "former_days": ("days for which former versions are kept", {"minimum": 0, "maximum": 3650}),
         "index_copies": ("holders of a slot that index it and answer queries", {"minimum": 1, "maximum": 16}),
+        "tie_breaker": ('the id of the node that goes on without the other of two; ""', {"pattern": _NODE_OR_NONE}),
         "needs": ("what a node must know to follow this version", _many(16)),
     },
     "Rule": {

@@ -81,6 +81,10 @@ class FetchRules:
             return None
         return AddressDenied(host, address, f"refused here by {reason}: the host is at {address}", by_operator=True)
 
+    def judge_carried(self, url: str, address: str) -> AddressDenied | None:
+        """Return what to raise where the network denies what another node fetched from this address; else None."""
+        return self._judge(split_url(url).host, address)
+
     def is_allowed(self, url: str) -> bool:
         """Tell whether the network lets anybody fetch a canonical URL."""
         return self.decide(url).allowed

@@ -179,8 +179,11 @@ class RoutedFetcher:
         raise FetchDeclined(url, f"{why}: {NO_OTHER}")
 
     async def _from_one_of(self, peers: Sequence[NodeId], order: FetchOrder) -> Fetched | None:
-        """Have the first of these peers fetch that does; None where none does. Raises FetchFailed where the site
-        failed. An order that was lost may have been carried out, so the site rests before it is asked once more."""
+        """Have the first of these peers fetch that does; None where none does. An order that was lost may have been
+        carried out, so the site rests before it is asked once more.
+
+        Raises FetchFailed where the site failed, and AddressDenied where a peer of an older release asked where a rule
+        forbids it."""
         for peer in peers:
             try:
                 answer = await self._overlay.ask(peer, order, FetchAnswer, timeout_s=ORDER_WITHIN_S)
@@ -193,6 +196,8 @@ class RoutedFetcher:
             if answer.failure:
                 raise FetchFailed(order.url, answer.failure)
             if got := fetched_by(answer, order.url, order.max_bytes, answer.address):
+                if got.address and (denied := self._rules.judge_carried(order.url, got.address)):
+                    raise denied
                 return got
         return None
 

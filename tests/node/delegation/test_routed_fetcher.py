@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from crawl import CrawlDecision, FamilyMissing, FetchDeclined, FetchFailed, OperatorBlocklist
+from crawl import AddressDenied, CrawlDecision, FamilyMissing, FetchDeclined, FetchFailed, OperatorBlocklist
 from dht import NodeId, PeerTimeout, Slot
+from node.crawling.fetch_rules import FetchRules
 from node.delegation.fetch_order import ClientAnswer, FetchAnswer, FetchOrder
 from node.delegation.routed_fetcher import ClientFetches, RoutedFetcher
 from tests.node.delegation.pair import CARRIER, HOLDER, STRANGER, URL, Pair, Web, carrier, decide, ruled
@@ -50,6 +51,20 @@ class Both(Pair):
         return (HOLDER, CARRIER)
 
     live_owners = owners
+
+
+async def test_what_a_carrier_brought_from_an_address_that_a_rule_denies_is_not_taken() -> None:
+    """A node of an older release passes over rules by address."""
+    pair = Pair()
+    carrier(pair)
+    rules = FetchRules(preferring, lambda _url: False, OperatorBlocklist(()), never)
+    fetcher = RoutedFetcher(Web(), pair, rules, Random(1))  # type: ignore[arg-type]
+    with pytest.raises(AddressDenied, match="at ::1"):
+        await fetcher.fetch(URL, {}, 20)
+
+
+def never(host: str, address: str) -> AddressDenied | None:
+    return AddressDenied(host, address, f"rule 1 denies {host} at {address}")
 
 
 class Silent(Pair):

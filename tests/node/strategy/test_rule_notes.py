@@ -71,3 +71,31 @@ def test_a_draft_names_nobody_whom_it_keeps_out_and_blocks_whom_an_old_rule_name
     with pytest.raises(BadStrategy, match="which this version calls gone"):
         draft(strategy(), "00" * 32, DraftRequest({}, rules=[NAME], gone=[A]), 100)
     assert draft(strategy(NAME), "00" * 32, DraftRequest({}, block=[A]), 100).rules == (NAME,)
+
+
+def by_address(action: str, *prefixes: str, host: str | None = None) -> Rule:
+    return Rule(action=action, prefixes=prefixes, host=host)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ((by_address("only", "8.0.0.0/8"), by_address("never", "8.8.0.0/16")), []),
+        ((by_address("only", "8.0.0.0/8"), by_address("only", "8.8.0.0/16", host="a.test")), []),
+        (
+            (by_address("only", "8.8.0.0/16", "2600::/16"), by_address("never", "8.0.0.0/8", "2600::/12")),
+            ["rules 1 and 2 leave no address for any host: nothing is fetched"],
+        ),
+        (
+            (by_address("only", "8.0.0.0/8"), by_address("only", "9.0.0.0/8", host="a.test")),
+            ["rules 2 and 1 leave no address for a.test: nothing is fetched"],
+        ),
+        (
+            (by_address("only", "10.20.0.0/16"),),
+            ["rule 1 leaves private addresses alone: nodes need crawl.allow_private to fetch from them"],
+        ),
+        ((by_address("only", "10.20.0.0/16", "8.0.0.0/8"), by_address("never", "10.0.0.0/8")), []),
+    ],
+)
+def test_prefixes_that_leave_nothing_are_said(rules: tuple[Rule, ...], said: list[str]) -> None:
+    assert list(rule_notes(strategy(*rules))) == said
