@@ -109,10 +109,25 @@ def strategy_schema() -> Json:
     return {"$schema": DIALECT, "title": "dse-node strategy", **schema}
 
 
+def _goes_with(field: str, *actions: str) -> Json:
+    """Say that a field of a rule has a value with these actions, and with no other."""
+    has = {"required": [field], "properties": {field: {"not": {"type": "null"}}}}
+    return {
+        "if": {"required": ["action"], "properties": {"action": {"enum": list(actions)}}},
+        "then": has,
+        "else": {"not": has},
+    }
+
+
+_RULE = [_goes_with("peer", "prefer"), _goes_with("depth", "spread"), _goes_with("prefixes", "only", "never")]
+
+
 def describe(types: Json) -> None:
     """Add words and bounds to the schemas of the types of a strategy, by name; a type that has its fields, too, is
-    described alike."""
+    described alike. The fields of a rule that go with one action are said, too."""
     for schema in types.values():
+        if schema.get("title") == "Rule":
+            schema["allOf"] = _RULE
         name = "Strategy" if "effective_at" in schema.get("properties", ()) and "rules" in schema["properties"] else ""
         for field, (about, bounds) in _ABOUT.get(name or schema.get("title", ""), {}).items():
             if field in schema.get("properties", {}):

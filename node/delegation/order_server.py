@@ -67,7 +67,7 @@ class OrderServer:
         return FetchAnswer(got.status, got.headers[:MAX_HEADERS], got.body, got.cut, got.latency_s, got.address)
 
     def _owns(self, peer: NodeId, url: str) -> bool:
-        """Tell whether a peer is a live owner of a URL's slot, however deep its site may be spread: a node that owns
+        """Tell whether a peer is a live owner of a URL's slot, however deep its site may be spread. A node that owns
         nothing of a site need not know that."""
         view = self._overlay.view
         keys = chain([self._place(url)], (placement_key(url, depth) for depth in range(MAX_SPREAD + 1)))

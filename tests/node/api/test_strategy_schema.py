@@ -59,6 +59,13 @@ def flaws(schema: Json, value: Any, types: Json, at: str = "$") -> Iterator[str]
         yield from flaws(types[schema["$ref"].rpartition("/")[2]], value, types, at)
     if "anyOf" in schema and all(any(flaws(each, value, types)) for each in schema["anyOf"]):
         yield f"{at}: none of anyOf"
+    for each in schema.get("allOf", ()):
+        yield from flaws(each, value, types, at)
+    if "if" in schema:
+        branch = "else" if any(flaws(schema["if"], value, types)) else "then"
+        yield from flaws(schema.get(branch, {}), value, types, at)
+    if "not" in schema and not any(flaws(schema["not"], value, types)):
+        yield f"{at}: not {schema['not']}"
     if isinstance(value, dict):
         known = schema.get("properties", {})
         for name, item in value.items():
@@ -78,7 +85,10 @@ def _number(value: Any) -> bool:
 
 _CHECKS: dict[str, Any] = {
     **dict.fromkeys(
-        ("$schema", "$defs", "$ref", "title", "description", "default", "properties", "items", "prefixItems", "anyOf"),
+        (
+            *("$schema", "$defs", "$ref", "title", "description", "default", "properties", "items", "prefixItems"),
+            *("anyOf", "allOf", "if", "then", "else", "not"),
+        ),
         lambda said, value: True,
     ),
     "additionalProperties": lambda said, value: True,
@@ -150,6 +160,10 @@ def test_bounds_are_those_that_nodes_check(name: str, edge: float, beyond: float
         {"rules": [{"hosts": "a.test"}]},
         {"rules": [{"action": "never", "prefixes": []}]},
         {"rules": [{"action": "prefer", "peer": "ab"}]},
+        {"rules": [{"action": "prefer"}]},
+        {"rules": [{"action": "only", "prefixes": None}]},
+        {"rules": [{"action": "deny", "prefixes": ["10.0.0.0/8"]}]},
+        {"rules": [{"peer": NODE}]},
         {"rules": [{}] * 1001},
         {"needs": [{"feature": ""}]},
         {"gone": [{"id": NODE}]},
