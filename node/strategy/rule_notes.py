@@ -54,9 +54,12 @@ def _covers(wide: str | None, host: str | None) -> bool:
 
 def _names(strategy: Strategy, absence_of: Absence) -> Iterator[str]:
     for number, rule in enumerate(strategy.rules, start=1):
+        before = _shadowing(strategy.rules[: number - 1], rule)
+        if rule.action == "spread" and before:
+            yield f"rule {number} spreads {rule.host or 'all hosts'}, and rule {before} decides the same URLs before it"
         if rule.action != "prefer" or rule.peer is None:
             continue
-        if before := _shadowing(strategy.rules[: number - 1], rule):
+        if before:
             yield f"rule {number} names node {rule.peer[:12]}, and rule {before} decides the same URLs before it"
         elif why := _left_out(strategy, rule.peer) or absence_of(rule.peer, rule.host or ""):
             yield f"rule {number} names node {rule.peer[:12]}, which {why}: the holders fetch for themselves"

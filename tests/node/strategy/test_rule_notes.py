@@ -49,6 +49,11 @@ def test_a_name_behind_a_rule_that_leaves_it_some_urls(before: Rule) -> None:
     assert list(rule_notes(strategy(before, NAME))) == []
 
 
+def test_a_name_put_before_a_rule_that_spreads_the_same_host_is_said() -> None:
+    rules = NAME, Rule(action="spread", host="a.test", depth=2)
+    assert list(rule_notes(strategy(*rules))) == ["rule 2 spreads a.test, and rule 1 decides the same URLs before it"]
+
+
 def test_a_wider_name_is_not_shadowed_by_a_narrower_host() -> None:
     wide = Rule(action="prefer", host="*.a.test", peer=A)
     assert list(rule_notes(strategy(Rule(action="deny", host="a.test"), wide))) == []
