@@ -30,7 +30,7 @@ from node.service.machine_status import (
     silent_of,
 )
 from node.service.network_size import network_size
-from node.strategy.rule_notes import absence_in, rule_notes
+from node.strategy.rule_notes import absence_in, missing_names
 from node.version import VERSION
 from node.views.owner_state import owner_state
 from node.views.status import view_of
@@ -266,7 +266,7 @@ class NodeStatus:
         in_force = strategy.version, strategy.expires_at, strategy.next_at
         following = newest.version, newest.effective_at, self._strategies.fork_count
         upgrade, warnings = self._strategies.not_understood(self._clock()), self._strategies.warnings(self._clock())
-        notes = islice(rule_notes(strategy, absence_in(self._overlay.view)), MAX_NOTES)
+        notes = islice(missing_names(strategy, absence_in(self._overlay.view)), MAX_NOTES)
         return bodies.StrategyState(*in_force, *following, list(upgrade), [*warnings, *notes])
 
     def warnings(self) -> Iterator[str]:

@@ -7,7 +7,7 @@ the holder of a URL's slot fetches itself. Addresses of which none is left stop 
 from collections.abc import Callable, Iterator, Sequence
 
 from crawl import hashes_cover, refuse_address
-from dht import BY_ADDRESS, BadStrategy, Rule, Strategy, View, host_matches, parse_prefix
+from dht import BY_ADDRESS, BadStrategy, NodeId, Rule, Strategy, View, host_matches, parse_prefix
 from node.delegation.named_crawler import absence
 
 Absence = Callable[[str, str], str]
@@ -16,7 +16,8 @@ Absence = Callable[[str, str], str]
 
 def rule_notes(strategy: Strategy, absence_of: Absence = lambda _node, _host: "") -> Iterator[str]:
     """Yield a sentence for each rule whose named crawler makes no fetch, or that leaves no address to fetch from."""
-    yield from _names(strategy, absence_of)
+    yield from _shadowed(strategy)
+    yield from missing_names(strategy, absence_of)
     yield from _addresses(strategy)
 
 
@@ -52,17 +53,22 @@ def _covers(wide: str | None, host: str | None) -> bool:
     return host_matches(wide, host.removeprefix("*.")) and (wide.startswith("*.") or not host.startswith("*."))
 
 
-def _names(strategy: Strategy, absence_of: Absence) -> Iterator[str]:
+def missing_names(strategy: Strategy, absence_of: Absence) -> Iterator[str]:
+    """Yield a sentence for each rule that names a crawler which is not there."""
     for number, rule in enumerate(strategy.rules, start=1):
-        before = _shadowing(strategy.rules[: number - 1], rule)
-        if rule.action == "spread" and before:
-            yield f"rule {number} spreads {rule.host or 'all hosts'}, and rule {before} decides the same URLs before it"
-        if rule.action != "prefer" or rule.peer is None:
+        if rule.peer is None:
             continue
-        if before:
-            yield f"rule {number} names node {rule.peer[:12]}, and rule {before} decides the same URLs before it"
-        elif why := _left_out(strategy, rule.peer) or absence_of(rule.peer, rule.host or ""):
+        if why := _left_out(strategy, rule.peer) or absence_of(rule.peer, rule.host or ""):
             yield f"rule {number} names node {rule.peer[:12]}, which {why}: the holders fetch for themselves"
+
+
+def _shadowed(strategy: Strategy) -> Iterator[str]:
+    """Yield a sentence for each rule with a name or a spread that never decides."""
+    for number, rule in enumerate(strategy.rules, start=1):
+        if rule.action not in ("prefer", "spread") or not (before := _shadowing(strategy.rules[: number - 1], rule)):
+            continue
+        does = f"names node {rule.peer[:12]}" if rule.peer else f"spreads {rule.host or 'all hosts'}"
+        yield f"rule {number} {does}, and rule {before} decides the same URLs before it"
 
 
 def check_new_names(strategy: Strategy, new: Sequence[Rule]) -> None:
@@ -74,15 +80,13 @@ def check_new_names(strategy: Strategy, new: Sequence[Rule]) -> None:
 
 def absence_in(view: View) -> Absence:
     """Return what a node knows of the members by its view of the network."""
-    by_id = {peer.hex(): peer for peer in view.members()}
 
     def absence_of(node: str, host: str) -> str:
-        if node not in by_id:
-            return "is no member of this network"
-        told, name = view.peers.refuses(by_id[node]), host.removeprefix("*.")
-        if name and hashes_cover(told, f"http://{name}/"):
-            return "belongs to an operator who refuses that host"
-        return absence(view, by_id[node])
+        peer, name = NodeId(bytes.fromhex(node)), host.removeprefix("*.")
+        if reason := absence(view, peer):
+            return reason
+        is_refused = name and hashes_cover(view.peers.refuses(peer), f"http://{name}/")
+        return "belongs to an operator who refuses that host" if is_refused else ""
 
     return absence_of
 
