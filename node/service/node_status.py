@@ -1,6 +1,7 @@
 """Writes a node's report about itself and the network: the bodies of /api/v1/status and /api/v1/peers."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 import msgspec
 
@@ -29,12 +30,14 @@ from node.service.machine_status import (
     silent_of,
 )
 from node.service.network_size import network_size
+from node.strategy.rule_notes import absence_in, missing_names
 from node.version import VERSION
 from node.views.owner_state import owner_state
 from node.views.status import view_of
 from store import PeerFigures
 
 MAX_NAMED = 8  # of those whose records were refused
+MAX_NOTES = 3  # on rules that cannot work, among the warnings
 WARNED = ("member", "crawl")  # needs that are among the warnings, too
 
 
@@ -263,7 +266,8 @@ class NodeStatus:
         in_force = strategy.version, strategy.expires_at, strategy.next_at
         following = newest.version, newest.effective_at, self._strategies.fork_count
         upgrade, warnings = self._strategies.not_understood(self._clock()), self._strategies.warnings(self._clock())
-        return bodies.StrategyState(*in_force, *following, list(upgrade), list(warnings))
+        notes = islice(missing_names(strategy, absence_in(self._overlay.view)), MAX_NOTES)
+        return bodies.StrategyState(*in_force, *following, list(upgrade), [*warnings, *notes])
 
     def warnings(self) -> Iterator[str]:
         """Say what the operator should look at, the strategy aside, one sentence each."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 from crawl import Visit, VisitState
-from dht import Identity, Now, document_id, placement_key, slot_of
+from dht import Identity, Now, Strategy, document_id, placement_key, slot_of
+from node.crawling.address_rules import AddressRules
 from node.crawling.change_follower import LOOK_EVERY_S, ChangeFollower
 from node.crawling.due_anew import DueAgain
 from node.crawling.frontier_sync import FrontierSync
@@ -22,13 +23,16 @@ NO_SWEEP = SimpleNamespace(done="", has_sites=False, take_sites=frozenset)
 NO_DOUBTS = SimpleNamespace(mark=None, is_any=False)
 SIGNER = Identity(bytes(32))
 
+STRATEGY = Strategy(network="00", version=1, effective_at=0, next_at=1, expires_at=1)
+
 
 def open_store(disk: MemoryDisk | None = None) -> RecordStore:
     return RecordStore(disk or MemoryDisk(), StoreConfig(reserve_bytes=0), lambda: CLOCK)
 
 
 def due(store: RecordStore) -> DueAgain:
-    return DueAgain(store, lambda _url: True, NO_SWEEP, NO_DOUBTS, lambda: CLOCK)  # type: ignore[arg-type]
+    by_address = AddressRules(lambda: STRATEGY)
+    return DueAgain(store, lambda _url: True, by_address, NO_SWEEP, NO_DOUBTS, lambda: CLOCK)  # type: ignore[arg-type]
 
 
 def document(url: str, at_ms: int, *, gone: bool = False) -> Draft:
