@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from dht.overlay.peer_cache_file import has_met_peers
     from dht.overlay.service import OverlayService
     from dht.overlay.settings import OnEvent, OverlayFiles, OverlaySettings
+    from dht.ownership.own_room import OwnRoom, RoomReading, first_room, next_room
     from dht.ownership.rendezvous import Placement, SlotMove, placement_diff
     from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
     from dht.ownership.site_shards import FRESH_S, SURE_S, SiteShards, shards, stray_range
@@ -113,6 +114,7 @@ if TYPE_CHECKING:
         BY_ADDRESS,
         Admitter,
         Gone,
+        MemberRoom,
         Publishers,
         Revocation,
         Rule,
@@ -197,6 +199,7 @@ else:
             "dht.overlay.peer_cache_file": "has_met_peers",
             "dht.overlay.service": "OverlayService",
             "dht.overlay.settings": "OnEvent OverlayFiles OverlaySettings",
+            "dht.ownership.own_room": "OwnRoom RoomReading first_room next_room",
             "dht.ownership.rendezvous": "Placement SlotMove placement_diff",
             "dht.ownership.shard_policy": "ShardPolicy documents_of spread_depth",
             "dht.ownership.site_shards": "FRESH_S SURE_S SiteShards shards stray_range",
@@ -213,8 +216,8 @@ else:
             "dht.strategy.crawl_rules": "CrawlRules Pattern RuleDecision host_matches parse_prefix",
             "dht.strategy.diff": "difference",
             "dht.strategy.document": (
-                "BY_ADDRESS Admitter Gone Publishers Revocation Rule Signature SignedStrategy Strategy "
-                "decode_signed encode_document encode_signed parse_document unknown_parts"
+                "BY_ADDRESS Admitter Gone MemberRoom Publishers Revocation Rule Signature SignedStrategy "
+                "Strategy decode_signed encode_document encode_signed parse_document unknown_parts"
             ),
             "dht.strategy.history": "AdoptedStrategy StrategyHistory",
             "dht.strategy.network": "Network check_network network_id",
@@ -243,26 +246,26 @@ __all__ = [
     "ALIKE_BITS", "BY_ADDRESS", "CHALLENGED_RECORDS", "CHALLENGE_EVERY_S", "CLOCKS_S", "DOMAINS_NEEDED",
     "EVIDENCE_AT_POINT", "EVIDENCE_KEPT", "EVIDENCE_KEPT_S", "FEW_MEMBERS", "FRESH_S", "LATE_S", "LOOK_AGAIN_S",
     "MALFORMED", "MAX_EVIDENCE_BYTES", "MAX_LISTED", "MAX_SLOT_BITS", "MAX_SPREAD", "MOST_GRACE_S", "NO_VOTES_S",
-    "SITE_BYTES", "STRICT", "SURE_S", "UNLIKE_BITS", "WEB", "Address", "AddressPolicy", "Admitter",
-    "AdoptedStrategy", "BadIdentity", "BadInvitation", "BadMessage", "BadStrategy", "BalanceReport", "BoundedLog",
-    "BrokenFile", "Clock", "Condition", "Contact", "CrawlRules", "CrawlerKey", "Datagram", "DhtConfig", "DialBack",
-    "DocumentId", "Done", "DseError", "Endpoint", "EngineDriver", "Event", "Evidence", "Family", "FaultSite", "Gone",
-    "HearTime", "Identity", "InputError", "Invitation", "Key", "Listener", "Load", "LocalError", "LocalFault",
-    "LocalFaults", "Look", "MachineRefuses", "Message", "Mode", "Network", "NoConnection", "NodeId", "Now",
-    "OnEvent", "Overlay", "OverlayFiles", "OverlayService", "OverlaySettings", "Pattern", "PeerAudit", "PeerTimeout",
+    "SITE_BYTES", "STRICT", "SURE_S", "UNLIKE_BITS", "WEB", "Address", "AddressPolicy", "Admitter", "AdoptedStrategy",
+    "BadIdentity", "BadInvitation", "BadMessage", "BadStrategy", "BalanceReport", "BoundedLog", "BrokenFile", "Clock",
+    "Condition", "Contact", "CrawlRules", "CrawlerKey", "Datagram", "DhtConfig", "DialBack", "DocumentId", "Done",
+    "DseError", "Endpoint", "EngineDriver", "Event", "Evidence", "Family", "FaultSite", "Gone", "HearTime",
+    "Identity", "InputError", "Invitation", "Key", "Listener", "Load", "LocalError", "LocalFault", "LocalFaults",
+    "Look", "MachineRefuses", "MemberRoom", "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent",
+    "Overlay", "OverlayFiles", "OverlayService", "OverlaySettings", "OwnRoom", "Pattern", "PeerAudit", "PeerTimeout",
     "Placement", "PortMissing", "ProtocolEngine", "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock",
-    "RemoteError", "Revocation", "Route", "Rule", "RuleDecision", "ShardPolicy", "Signature", "SignedGrant",
-    "SignedStrategy", "SiteShards", "Slot", "SlotMove", "Strategy", "StrategyAhead", "StrategyHistory",
+    "RemoteError", "Revocation", "RoomReading", "Route", "Rule", "RuleDecision", "ShardPolicy", "Signature",
+    "SignedGrant", "SignedStrategy", "SiteShards", "Slot", "SlotMove", "Strategy", "StrategyAhead", "StrategyHistory",
     "StrategyRules", "Supervisor", "Topic", "VerifiedHeartbeat", "View", "Visitor", "WorkingFamilies",
-    "absolute_name", "add_signature", "check_bounds", "check_network", "check_publishers", "check_window",
-    "codes_of", "counted", "crawler_key_of", "decode_grant", "decode_piece", "decode_pieces", "decode_signed",
-    "difference", "distance", "document_id", "documents_of", "encode_document", "encode_grant", "encode_piece",
-    "encode_pieces", "encode_signed", "evidence_points", "grant_flaw", "has_met_peers", "host_matches",
-    "json_web_key", "language_code", "lazily", "leaves_of", "library_log", "load_leaf", "network_id", "node_id_of",
+    "absolute_name", "add_signature", "check_bounds", "check_network", "check_publishers", "check_window", "codes_of",
+    "counted", "crawler_key_of", "decode_grant", "decode_piece", "decode_pieces", "decode_signed", "difference",
+    "distance", "document_id", "documents_of", "encode_document", "encode_grant", "encode_piece", "encode_pieces",
+    "encode_signed", "evidence_points", "first_room", "grant_flaw", "has_met_peers", "host_matches", "json_web_key",
+    "language_code", "lazily", "leaves_of", "library_log", "load_leaf", "network_id", "next_room", "node_id_of",
     "now_of", "open_heartbeat", "open_overlay", "open_voucher", "others_may_read", "owners_needed", "parse_address",
     "parse_document", "parse_invitation", "parse_prefix", "placement_diff", "placement_key", "refusal_of", "refused",
     "remember", "resize_inside", "revoked_id", "shards", "sign_strategy", "sign_voucher", "signature_fields",
     "signers_needed", "site_of", "slot_of", "slot_range", "slot_start", "small_packet_socket", "solve_all",
-    "split_url", "spread_depth", "stop_lists", "stray_range", "system_clock", "thumbprint", "unknown_parts",
-    "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically", "write_secret",
+    "split_url", "spread_depth", "stop_lists", "stray_range", "system_clock", "thumbprint", "unknown_parts", "verify",
+    "voucher_id", "when_told_to_stop", "work_of", "write_atomically", "write_secret",
 ]  # fmt: skip

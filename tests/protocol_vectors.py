@@ -22,6 +22,7 @@ from dht.identity.crawler_key import crawler_key_of
 from dht.identity.puzzle import solve_all
 from dht.leases.succession import preference
 from dht.leases.voter import team_digest
+from dht.ownership.failure_domains import FailureDomains
 from dht.slot_set import encode_positions, encode_slots
 from dht.strategy.document import SignedStrategy
 from dht.transport.request_auth import RequestTarget, sign_request
@@ -94,6 +95,9 @@ def reading() -> dict[str, Any]:
     made = sign_package(drafts, A)
     return {
         "2.2 ranking of slot 37 of 8 slot_bits among the ids of 01 … 27": Placement(members, 8, 3).ranking(Slot(37)),
+        "2.2 the same where these ids in order have the steps -2, -1, 0, 1, 2 in turn": Placement(
+            members, 8, 3, {member: FailureDomains(step=n % 5 - 2) for n, member in enumerate(members)}
+        ).ranking(Slot(37)),
         "2.3 signature of a text": {"text": TEXT, "signature": signature(TEXT)},
         "2.3 body of a DOCUMENT": document,
         "2.3 proofs of three records with the content '<p>'": [

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from hashlib import blake2b, sha256
+from math import log2
 from pathlib import Path
 
 import msgspec
@@ -30,6 +31,7 @@ from dht.audit.evidence import Evidence
 from dht.leases.succession import preference
 from dht.leases.voter import team_digest
 from dht.messages import Claim, LeaseRequest, Message
+from dht.ownership.failure_domains import FailureDomains
 from dht.strategy.document import SignedStrategy
 from dht.transport.peer_link import LinkFrame
 from dht.transport.request_auth import RequestTarget, sign_request
@@ -186,6 +188,10 @@ def test_owners_and_leases() -> None:
     weight = {m: blake2b(m + start, digest_size=8, person=b"dse-node owners").digest() + m for m in nearest}
     ranking = sorted(nearest, key=lambda m: weight[m], reverse=True)
     assert Placement(members, 8, 3).owners(Slot(37)) == tuple(ranking[:3])
+    steps = {m: n % 5 - 2 for n, m in enumerate(members)}
+    scaled = {m: -log2((int.from_bytes(w[:8], "big") + 0.5) / 2**64) * 2 ** (2 - steps[m]) for m, w in weight.items()}
+    domains = {m: FailureDomains(step=step) for m, step in steps.items()}
+    assert Placement(members, 8, 3, domains).ranking(Slot(37)) == tuple(sorted(nearest, key=scaled.__getitem__))
     order = sorted(ranking[:3], key=lambda m: blake2b(m + start, digest_size=8, person=b"lease").digest())
     assert preference(Slot(37), 8, ranking[:3]) == order
     assert team_digest(tuple(ranking[:3])) == blake2b(b"".join(sorted(ranking[:3])), digest_size=8).digest()

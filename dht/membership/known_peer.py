@@ -76,12 +76,14 @@ def is_news(old: VerifiedHeartbeat, new: VerifiedHeartbeat) -> bool:
         return True
     if (a.member, a.for_good, a.operator, a.stable) != (b.member, b.for_good, b.operator, b.stable):
         return True
+    if (a.steps, a.steps_hour) != (b.steps, b.steps_hour):
+        return True
     return (a.strategy_version, a.slot_bits) != (b.strategy_version, b.slot_bits)
 
 
 def changed_domains(a: Heartbeat, b: Heartbeat) -> bool:
-    """Tell whether two heartbeats of a member differ in what decides beside whom it keeps copies (failure_domains)."""
-    if (a.operator, a.stable) != (b.operator, b.stable):
+    """Tell whether two heartbeats of a member differ in what decides what it owns (failure_domains.py)."""
+    if (a.operator, a.stable, a.steps, a.steps_hour) != (b.operator, b.stable, b.steps, b.steps_hour):
         return True
     return a.endpoints != b.endpoints and _prefixes(a) != _prefixes(b)
 

@@ -14,6 +14,7 @@ from dht.strategy.document import Strategy
 from dht.wire.contact import Contact
 from dht.wire.grant import SignedGrant
 from dht.wire.heartbeat import Condition, Load
+from dht.wire.room_step import RoomStep
 
 
 class PeerWordsView(Protocol):
@@ -185,6 +186,9 @@ class Overlay(Protocol):
 
     def tell(self, condition: Condition) -> None:
         """Say in the next heartbeats how this node is, which only people read."""
+
+    def take_part_with(self, room_step: RoomStep) -> None:
+        """Say in the next heartbeats by which step of room this node takes part: owners are chosen by it."""
 
     def compared(self, peers: frozenset[NodeId]) -> None:
         """Say with which live members all copies here have been compared since the start."""

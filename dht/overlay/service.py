@@ -40,6 +40,7 @@ from dht.supervisor import STRICT, Supervisor
 from dht.transport.transport import Driver, Transport
 from dht.wire.contact import Address, Contact
 from dht.wire.heartbeat import Condition, Load
+from dht.wire.room_step import RoomStep
 
 log = logging.getLogger(__name__)
 
@@ -127,6 +128,10 @@ class OverlayService:
     def tell(self, condition: Condition) -> None:
         """Say in the next heartbeats how this node is."""
         self._announcer.tell(condition)
+
+    def take_part_with(self, room_step: RoomStep) -> None:
+        """Say in the next heartbeats by which step of room this node takes part."""
+        self._announcer.take_part_with(room_step)
 
     def refuse(self, hosts: bytes) -> None:
         """Tell peers which hosts this node will not fetch: hashes of four bytes, one after the other."""

@@ -34,6 +34,7 @@ from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact
 from dht.wire.heartbeat import Condition, Graces, Load
 from dht.wire.invitation import MARK_BYTES
+from dht.wire.room_step import RoomStep
 
 
 class HeartbeatAnnouncer:
@@ -42,7 +43,7 @@ class HeartbeatAnnouncer:
     def __init__(self, core: ProtocolEngine, view: OverlayView, kick: Callable[[], None]) -> None:
         self._core, self._view, self._kick = core, view, kick
         self._due = 0
-        self.load, self.condition = Load(), Condition()
+        self.load, self.condition, self._room_step = Load(), Condition(), RoomStep()
 
     def set(self, ready: frozenset[Slot], due: int, load: Load | None, stored_only: frozenset[Slot]) -> None:
         """Announce for which slots this node is ready, how many URLs are due, how busy it is (None: as before), and
@@ -57,6 +58,12 @@ class HeartbeatAnnouncer:
         self.condition = condition
         self.announce()
 
+    def take_part_with(self, room_step: RoomStep) -> None:
+        """Announce how large a part of the records this node takes."""
+        self._room_step = room_step
+        self.announce()
+        self._view.refresh()
+
     def announce(self) -> None:
         """Announce slots and leases as they are now, and the number of slots that they count by: all of one moment."""
         while True:
@@ -69,7 +76,9 @@ class HeartbeatAnnouncer:
             encode_positions(leased, ready),
             encode_positions(own.own_stored_only & ready, ready),
         )
-        self._core.own.announce(*words, due=self._due, load=self.load, condition=self.condition, slot_bits=bits)
+        self._core.own.announce(
+            *words, due=self._due, load=self.load, condition=self.condition, slot_bits=bits, room_step=self._room_step
+        )
         self._kick()
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from dht.keys import NodeId
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint, Family
+from dht.wire.room_step import FULL_STEP
 
 CROWD = 2  # of one prefix, among the candidates of a slot: so many of one subscriber see it filled, no more
 YOUNG_MOST = 4  # of the 16 candidates of a slot
@@ -27,7 +28,8 @@ class FailureDomains(NamedTuple):
     `blocks`: its address prefixes.
     `families`: its families of address; none where unknown.
     `is_dual`, `is_young`: whether it has both families, and joined lately.
-    `is_stable`: whether it is a stable machine, in a network that wants one among a slot's owners."""
+    `is_stable`: whether it is a stable machine, in a network that wants one among a slot's owners.
+    `step`: how much room it has, as it counts in this network (`room_step.py`); FULL_STEP where it is full."""
 
     operator: str = ""
     blocks: frozenset[bytes] = frozenset()
@@ -35,6 +37,7 @@ class FailureDomains(NamedTuple):
     is_young: bool = False
     families: frozenset[Family] = frozenset()
     is_stable: bool = False
+    step: int = 0
 
 
 NO_DOMAINS = FailureDomains()
@@ -47,11 +50,12 @@ def domains_of(
     *,
     is_young: bool = False,
     is_stable: bool = False,
+    step: int = 0,
 ) -> FailureDomains:
     """Return the failure domains of one member."""
     found = tuple(endpoints)
     families, blocks = frozenset(e.family for e in found), policy.subnets(e.host for e in found)
-    return FailureDomains(operator, blocks, len(families) > 1, is_young, families, is_stable)
+    return FailureDomains(operator, blocks, len(families) > 1, is_young, families, is_stable, step)
 
 
 def spread(nearest: Sequence[NodeId], domains: Mapping[NodeId, FailureDomains]) -> list[NodeId]:
@@ -73,9 +77,13 @@ def spread(nearest: Sequence[NodeId], domains: Mapping[NodeId, FailureDomains]) 
 def owners_first(
     ranked: Sequence[NodeId], replicas: int, domains: Mapping[NodeId, FailureDomains]
 ) -> tuple[NodeId, ...]:
-    """Reorder candidates by weight: the owners come first, by weight among them, then the others by weight."""
-    owners = _choose(ranked, replicas, domains)
-    return (*(m for m in ranked if m in owners), *(m for m in ranked if m not in owners))
+    """Reorder candidates by weight: the owners come first, by weight among them, then the others by weight.
+
+    Full members come last: they own something only where all others are too few."""
+    full = [m for m in ranked if domains.get(m, NO_DOMAINS).step == FULL_STEP]
+    able = [m for m in ranked if m not in full] if full else ranked
+    owners = _choose(able, replicas, domains)
+    return (*(m for m in able if m in owners), *(m for m in able if m not in owners), *full)
 
 
 def _choose(ranked: Sequence[NodeId], replicas: int, domains: Mapping[NodeId, FailureDomains]) -> list[NodeId]:

@@ -1,4 +1,6 @@
-"""`MemberDomains` reads the failure domains of members from their heartbeats, and their age from those of attesters.
+"""`MemberDomains` reads the failure domains and steps of room of members from their heartbeats.
+
+Their age comes from the heartbeats of their attesters.
 
 Pure, but for the clock that it is given.
 """
@@ -7,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from dht.admission.member_admission import last_old_day
-from dht.clock import Clock
+from dht.clock import Clock, day_of
 from dht.keys import NodeId
 from dht.membership.member_table import MemberTable
 from dht.ownership.failure_domains import NO_DOMAINS, FailureDomains, domains_of
@@ -16,14 +18,18 @@ from dht.strategy.document import Strategy
 from dht.strategy.history import StrategyHistory
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
+from dht.wire.room_step import HIGHEST_STEP, LOWEST_STEP, RoomStep, hour_of
+
+NEWCOMER_DAYS = 7  # for so long a member's word that it has more room than usual counts for nothing
 
 
 class OwnWord(Protocol):
-    """Describes this node as its heartbeats do: its operator ("": none), whether it is a stable machine, and its
-    endpoints."""
+    """Describes this node as its heartbeats do: its operator ("": none), whether it is a stable machine, its step of
+    room, and its endpoints."""
 
     operator: str
     stable: bool
+    room_step: RoomStep
 
     def endpoints(self) -> tuple[Endpoint, ...]: ...
 
@@ -41,6 +47,9 @@ class MemberDomains:
     ) -> None:
         self._node_id, self._members, self._strategies = node_id, members, strategies
         self._clock, self._own_word = clock, own
+        self._rooms: dict[bytes, int] = {}  # the most steps that the strategy names
+        self._rooms_of: Strategy | None = None
+        self._turns = False  # whether a step may count, or cease to, by the passing of time
         self._found_by: tuple[object, ...] = ()  # what this node's domains asked for last follow from
         self._found = NO_DOMAINS
 
@@ -57,25 +66,59 @@ class MemberDomains:
         """Return this node's own domains, its age left out."""
         return self._own(strategy, is_young=False)
 
+    def turn(self) -> tuple[int, int]:
+        """Return a value that changes when the steps of members may count otherwise, though no heartbeat says so."""
+        return (hour_of(self._clock().wall), self._members.admission.named) if self._turns else (0, 0)
+
     def of(self, members: Sequence[NodeId], strategy: Strategy) -> dict[NodeId, FailureDomains]:
         """Return the failure domains that members declare in their heartbeats, and this node's own."""
         reach, is_young = AddressPolicy(strategy.declared_prefixes), self._is_young(strategy)
         own = is_young(self._node_id) if self._node_id in members else False
         found = {self._node_id: self._own(strategy, is_young=own)}
+        self._turns = self._may_turn(self._own_word.room_step, strategy)
         for member in members:
             known = self._members.find(member)
             if known is not None:
                 beat = known.opened.heartbeat
                 said = beat.operator, known.opened.contact.endpoints
-                found[member] = domains_of(*said, reach, is_young=is_young(member), is_stable=beat.stable)
+                self._turns = self._turns or self._may_turn(beat.room_step, strategy)
+                step, young = self.step(member, beat.room_step, strategy), is_young(member)
+                found[member] = domains_of(*said, reach, is_young=young, is_stable=beat.stable, step=step)
         return found
+
+    def step(self, member: NodeId, said: RoomStep, strategy: Strategy) -> int:
+        """Return the step of room that counts for a member now, by what it says."""
+        step = said.in_force(self._clock().wall)
+        if strategy is not self._rooms_of:
+            self._rooms_of, self._rooms = strategy, {bytes.fromhex(room.id): room.step for room in strategy.rooms}
+        if step <= LOWEST_STEP or not (step > 0 or self._rooms):
+            return step
+        named = self._rooms.get(member)
+        return min(step, named if named is not None else HIGHEST_STEP if self._is_trusted(member, strategy) else 0)
+
+    def step_of(self, member: NodeId, strategy: Strategy) -> int:
+        """Return the step of room that counts for a member, or this node, now; 0 for an unknown one."""
+        known = self._members.find(member)
+        if known is None and member != self._node_id:
+            return 0
+        said = known.opened.heartbeat.room_step if known is not None else self._own_word.room_step
+        return self.step(member, said, strategy)
+
+    def _is_trusted(self, member: NodeId, strategy: Strategy) -> bool:
+        """Whether a member's word counts that it has much room: it was invited, and came NEWCOMER_DAYS ago or more."""
+        day = self._members.admission.first_day(member) if strategy.admission == "invited" else None
+        return day is not None and day + NEWCOMER_DAYS <= day_of(self._clock().wall)
+
+    def _may_turn(self, said: RoomStep, strategy: Strategy) -> bool:
+        return said.step != said.before or (said.step > 0 and strategy.admission == "invited")
 
     def _own(self, strategy: Strategy, *, is_young: bool) -> FailureDomains:
         own, reach = self._own_word, AddressPolicy(strategy.declared_prefixes)
-        basis = own.operator, own.endpoints(), reach, is_young
+        step = self.step(self._node_id, own.room_step, strategy)
+        basis = own.operator, own.endpoints(), reach, is_young, step
         if basis != self._found_by:
             self._found_by = basis
-            self._found = domains_of(*basis[:3], is_young=is_young, is_stable=own.stable)
+            self._found = domains_of(*basis[:3], is_young=is_young, is_stable=own.stable, step=step)
         return self._found
 
     def last_old_day(self, strategy: Strategy) -> int | None:

@@ -1,11 +1,13 @@
 """Which nodes own a slot: rendezvous hashing among the nearest members.
 
 Pure: the same members and slot give the same answer on every node, which is why nobody has to decide. A member's weight
-for a slot is a hash of its id and the slot's 160-bit start, so the even child of a doubled slot keeps its owners. Only
+for a slot is a hash of its id and the slot's 160-bit start, so the even child of a doubled slot keeps its owners. Where
+members have different steps of room (`room_step.py`), the weights are scaled: one step up doubles a member's part. Only
 the 16 members nearest to the start (XOR) count. So in a large network each node needs to know its neighbourhood only.
 Rankings are computed when asked for, and stay for as long as their neighbourhood has the same members, whoever comes
 and goes elsewhere. `failure_domains.py` decides which members may keep copies of the same slot.
-Sources: Thaler & Ravishankar 1998 (highest random weight); Maymounkov & Mazières 2002 (metric).
+Sources: Thaler & Ravishankar 1998 (highest random weight); Schindelhauer & Schomaker 2005 (weights by logarithms);
+Maymounkov & Mazières 2002 (metric).
 
 Lists what a change of strategy moves: which slots get new owners.
 
@@ -13,7 +15,7 @@ Pure: two placements in, moves out. The slots are those of the larger of the two
 is compared with what was before it.
 """
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from types import MappingProxyType
@@ -22,8 +24,10 @@ from typing import NamedTuple
 from dht.admission.neighbourhood import IdRange, nearest, neighbourhood_of, span
 from dht.keys import NodeId, Slot, slot_start
 from dht.ownership.failure_domains import NO_DOMAINS, FailureDomains, owners_first, spread
+from dht.ownership.weight_steps import scaled
 
 NEAREST = 16  # as k of the overlay: what a node knows of its neighbourhood for sure
+WEIGHT_BYTES = 8
 LIVE_LEAST = 2  # while fewer owners are live (one where the strategy wants one copy), the next in weight stand in
 
 
@@ -40,6 +44,7 @@ class Placement:
         """`members` sorted; `replicas` ≥ 1; `domains`: none of a member that is not in it."""
         self._members = members
         self._domains = {member: found for member, found in domains.items() if found != NO_DOMAINS}
+        self._steps = steps_of(members, self._domains)
         self._slot_bits = slot_bits
         self._replicas = replicas
         self._neighbourhoods: dict[IdRange, NeighbourhoodRankings] = {}
@@ -81,8 +86,7 @@ class Placement:
             return ()
         owners, start = self.owners(slot), slot_start(slot, self._slot_bits)
         able = (m for m in self.ranking(slot) if is_live(m) and (m in owners or m not in full))
-        ranked = sorted(able, key=lambda m: weight(m, start), reverse=True)
-        first = owners_first(ranked, self._replicas, self._domains)[: self._replicas]
+        first = owners_first(by_weight(able, start, self._steps), self._replicas, self._domains)[: self._replicas]
         return tuple(member for member in first if member not in owners)[: len(silent)]
 
     def neighbourhood(self, point: bytes) -> "NeighbourhoodRankings":
@@ -108,6 +112,7 @@ class NeighbourhoodRankings:
     ) -> None:
         self.members = members
         self._domains = domains
+        self._steps = steps_of(members, domains)
         self._numbers = [int.from_bytes(m, "big") for m in members]
         self._slot_bits = slot_bits
         self._replicas = replicas
@@ -119,7 +124,7 @@ class NeighbourhoodRankings:
         if found is None:
             start = slot_start(slot, self._slot_bits)
             candidates = self._candidates(int.from_bytes(start, "big"))
-            ranked = sorted(candidates, key=lambda m: weight(m, start), reverse=True)
+            ranked = by_weight(candidates, start, self._steps)
             found = owners_first(ranked, self._replicas, self._domains) if self._domains else tuple(ranked)
             self._rankings[slot] = found
         return found
@@ -150,7 +155,22 @@ def slots_of(block: IdRange, slot_bits: int) -> range:
 
 def weight(member: NodeId, start: bytes) -> bytes:
     """Return what a member weighs for the slot that begins there: 8 bytes, then its id; no two weigh the same."""
-    return blake2b(member + start, digest_size=8, person=b"dse-node owners").digest() + member
+    return blake2b(member + start, digest_size=WEIGHT_BYTES, person=b"dse-node owners").digest() + member
+
+
+def by_weight(members: Iterable[NodeId], start: bytes, steps: Mapping[NodeId, int]) -> list[NodeId]:
+    """Return members in the order of their weights for the slot that begins there, highest first; `steps`: empty where
+    all have the same."""
+    ordered = sorted(members, key=lambda m: weight(m, start), reverse=True)
+    if steps:
+        ordered.sort(key=lambda m: scaled(int.from_bytes(weight(m, start)[:WEIGHT_BYTES], "big"), steps.get(m, 0)))
+    return ordered
+
+
+def steps_of(members: Sequence[NodeId], domains: Mapping[NodeId, FailureDomains]) -> Mapping[NodeId, int]:
+    """Return the steps of some members that are not 0; empty where all members have the same step."""
+    found = {member: theirs.step for member, theirs in domains.items() if theirs.step}
+    return found if len({found.get(member, 0) for member in members}) > 1 else {}
 
 
 class SlotMove(NamedTuple):

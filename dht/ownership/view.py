@@ -248,7 +248,8 @@ class OverlayView:
             self._owners_before.note(now.steady, self._placement.owners_by_slot)
         members, strategy = self._members.members(now), self._strategies.current(now)
         own, last = self.domains.own(strategy), self.domains.last_old_day(strategy)
-        seen = self._members.told, own, last, self.ready_peers.is_full, self.farewells.version
+        turn = self.domains.turn()
+        seen = self._members.told, own, last, self.ready_peers.is_full, self.farewells.version, turn
         same = strategy is self._strategy and seen == self._seen
         is_quiet = now.steady <= self._all_live_until and not self.first_meeting.is_lost
         if same and is_quiet:
@@ -266,8 +267,8 @@ class OverlayView:
         formers = self._strategies.former_bits(now)
         ages = last, self._members.admission.named if last is not None else 0
         rules = strategy.slot_bits, strategy.replicas, strategy.declared_prefixes, formers
-        leavers = self._members.leavers(now)
-        placed = (self._members.epoch, own, ages, leavers, *rules)
+        rooms, leavers = (strategy.rooms, strategy.admission, turn), self._members.leavers(now)
+        placed = (self._members.epoch, own, ages, leavers, *rooms, *rules)
         if placed != self._basis:
             self._basis = placed
             self._known.see(now.steady, members)

@@ -22,6 +22,7 @@ from dht.wire.contact import Address, Endpoint, Family
 from dht.wire.farewell import Farewell, sign_farewell
 from dht.wire.heartbeat import Condition, Heartbeat, Load, pack_endpoint, sign_heartbeat
 from dht.wire.heartbeat_fit import fit
+from dht.wire.room_step import RoomStep
 
 LEAST_S = 1.0  # between two heartbeats, whatever changes; also keeps sequences behind the clock
 WITNESSES = 5  # the last peers, per family, whose word about our address counts
@@ -47,6 +48,8 @@ class Announcement(NamedTuple):
     for_good: bool = False
     farewell: Farewell | None = None  # as long as this node has no vote
     condition: Condition = Condition()
+    steps: int = 0
+    steps_hour: int = 0
 
 
 _UNHURRIED: dict[str, Any] = {"due": 0, "load": Load(), "condition": Condition()}
@@ -80,6 +83,7 @@ class SelfHeartbeat:
         self._families = families
         self._left_out = self._doubted = frozenset[Family]()
         self.says = Announcement()
+        self.room_step = RoomStep()
         self._seen: dict[Family, dict[NodeId, str]] = {}
         self._not_allowed = ""  # the last address where a peer saw this node, and that the strategy does not allow
         self.addresses = self._find_addresses()  # of this node, announced or not; v4 first
@@ -106,13 +110,16 @@ class SelfHeartbeat:
         load: Load | None = None,
         condition: Condition | None = None,
         slot_bits: int | None = None,
+        room_step: RoomStep | None = None,
     ) -> None:
         """Say this in the next heartbeats; `ready` is an encoded set of 2**slot_bits slots, `leased` and `stored_only`
         are sets of positions within it."""
+        self.room_step = self.room_step if room_step is None else room_step
+        steps, hour = self.room_step.code
         bits = self.says.slot_bits if slot_bits is None else slot_bits
         load, condition = load or self.says.load, condition or self.says.condition
         slots = self.says._replace(ready=ready, leased=leased, stored_only=stored_only, slot_bits=bits)
-        self._say(slots._replace(due=due, load=load, condition=condition))
+        self._say(slots._replace(due=due, load=load, condition=condition, steps=steps, steps_hour=hour))
 
     def refuse(self, hosts: bytes) -> None:
         """Say which hosts this node will not fetch: hashes, 4 bytes each."""

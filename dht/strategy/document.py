@@ -19,6 +19,7 @@ DOMAIN = b"dse strategy"
 MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
 MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
 INDEX_COPIES = 3  # by default
+ROOM_UNIT = 40_000_000_000  # by default; a laptop's 10 GB is two steps below it, a server's 160 GB two above
 FEATURES = frozenset[str]()  # what this program has of what a strategy may need; of version 1 nothing has a name
 
 # members are the nodes that enough members have reached, and, where it says so, that were invited besides
@@ -78,6 +79,13 @@ class Gone(msgspec.Struct, frozen=True):
     at: int  # Unix seconds
 
 
+class MemberRoom(msgspec.Struct, frozen=True):
+    """Says which step of room counts for a member at most, and lets it be above 0 in a network of attested members."""
+
+    id: str  # hex
+    step: int  # -2 … 2
+
+
 class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     """One version of the document. Instants are Unix seconds. `previous` is the digest of version - 1, hex.
 
@@ -118,6 +126,8 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     former_last: int = 0  # former versions of a page that are kept in any case, the newest
     former_days: int = 0  # how long former versions are kept, fewer the older they are; 0: none are
     index_copies: int = INDEX_COPIES  # how many holders of a slot index it and answer queries; the others only store it
+    room_unit: int = ROOM_UNIT  # bytes of quota for which a member takes the usual part of the records, its step 0
+    rooms: tuple[MemberRoom, ...] = ()
     needs: tuple[Need, ...] = ()  # a node that lacks one of them tells its operator to upgrade before it binds
 
 
@@ -164,7 +174,7 @@ def encode_document(strategy: Strategy) -> bytes:
     Rules are written without the conditions that they do not have."""
     fields = msgspec.to_builtins(strategy)
     fields["rules"] = [{k: v for k, v in rule.items() if v is not None} for rule in fields["rules"]]
-    for name in ("admitters", "revoked", "needs", "gone", "importers"):
+    for name in ("admitters", "revoked", "needs", "gone", "importers", "rooms"):
         if not fields[name]:
             del fields[name]
     if fields["admission"] == "attested":  # as it is without the field
@@ -173,8 +183,9 @@ def encode_document(strategy: Strategy) -> bytes:
     for name in left_out:  # where they say nothing
         if not fields[name]:
             del fields[name]
-    if fields["index_copies"] == INDEX_COPIES:
-        del fields["index_copies"]
+    for name, usual in (("index_copies", INDEX_COPIES), ("room_unit", ROOM_UNIT)):
+        if fields[name] == usual:
+            del fields[name]
     return msgspec.json.format(msgspec.json.encode(fields), indent=2)
 
 

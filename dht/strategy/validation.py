@@ -26,6 +26,7 @@ from dht.strategy.document import (
     unknown_parts,
 )
 from dht.wire.contact import Endpoint
+from dht.wire.room_step import HIGHEST_STEP, LOWEST_STEP
 
 MIN_SLOT_BITS = 4
 MAX_REPLICAS = 16  # owners are chosen among the 16 members nearest to a slot
@@ -38,6 +39,8 @@ MAX_NEEDS = 16
 MAX_ADMITTERS = 64
 MAX_REVOKED = 1000
 MAX_IMPORTERS = 64
+MAX_ROOMS = 1000
+MIN_ROOM_UNIT = 1_000_000  # bytes
 MAX_FEATURE_CHARS = 64
 MAX_DELAY_S = 3600.0
 MAX_BLOCKED = 1000
@@ -119,6 +122,8 @@ def check_bounds(strategy: Strategy) -> None:
     for gone in strategy.gone:
         _check_hex("gone", gone.id, KEY_BYTES)
         _check_range("gone", gone.at, 1, MAX_INSTANT)
+    _check_range("room_unit", strategy.room_unit, MIN_ROOM_UNIT, MAX_INSTANT)
+    _check_rooms(strategy)
     _check_count("rules", strategy.rules, MAX_RULES)
     for number, rule in enumerate(strategy.rules, start=1):
         _check_rule(f"rules[{number}]", rule, strategy)
@@ -172,6 +177,15 @@ def _signature(document: bytes, publisher: Identity) -> Signature:
     for name in unknown_parts(document):
         raise BadStrategy(name[:80], "is unknown to this version of dse-node", "remove it, or sign with a newer one")
     return Signature(publisher.public_key.hex(), publisher.sign(DOMAIN, document).hex())
+
+
+def _check_rooms(strategy: Strategy) -> None:
+    _check_count("rooms", strategy.rooms, MAX_ROOMS)
+    for room in strategy.rooms:
+        _check_hex("rooms", room.id, KEY_BYTES)
+        _check_range("rooms", room.step, LOWEST_STEP, HIGHEST_STEP)
+    named = {room.id for room in strategy.rooms}
+    _require(len(named) == len(strategy.rooms), "rooms", "names a member twice", "name each member once")
 
 
 def _check_slots(strategy: Strategy, previous: SignedStrategy | None) -> None:

@@ -23,6 +23,7 @@ from dht.wire.contact import Contact, Endpoint, Family
 from dht.wire.farewell import Farewell, is_signed_farewell
 from dht.wire.heartbeat_cache import HeartbeatCache
 from dht.wire.invitation import INVITED_BY_BYTES
+from dht.wire.room_step import RoomStep, are_steps, read_room_step
 
 HEARTBEAT_LIMIT_BYTES = 1000  # a packet of 1232 bytes holds one with its header
 # How long a silent machine stays an owner of its slots before it counts as gone. Strategies that say nothing use these.
@@ -95,6 +96,8 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     stored_only: bytes = b""  # the slots of `ready` that it stores and does not index: it answers no queries for them
     name: str = ""  # what its owner calls it
     condition: Condition = Condition()
+    steps: int = 0  # the room that it takes part with, and took part with before; room_step.py reads both numbers
+    steps_hour: int = 0  # from which hour the new step counts
 
     @property
     def node_id(self) -> NodeId:
@@ -116,6 +119,11 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     def leased_slots(self) -> frozenset[Slot]:
         """The slots that the author says it holds."""
         return decode_positions(self.leased, self.ready_slots, self.slot_bits)
+
+    @property
+    def room_step(self) -> RoomStep:
+        """The steps of room that it says, with the hour of the change."""
+        return read_room_step(self.steps, self.steps_hour, self.sent_at)
 
     @property
     def stored_only_slots(self) -> frozenset[Slot]:
@@ -234,6 +242,8 @@ def _claims(beat: Heartbeat) -> bytes:
             beat.ready,
             beat.leased,
             beat.stored_only,
+            beat.steps,
+            beat.steps_hour,
         )
     )
 
@@ -308,6 +318,8 @@ def _flaw(heartbeat: Heartbeat) -> str:
     said = heartbeat.condition
     if len(said.needs) > MOST_NEEDS or not (0 <= said.state < 128 and 0 <= said.room < 1 << 16):
         return "with a condition out of range"
+    if not are_steps(heartbeat.steps, heartbeat.steps_hour):
+        return "with a step of room out of range"
     if len(heartbeat.name.encode()) > NAME_BYTES:
         return "with a name out of range"
     if not 0 <= heartbeat.due < 1 << 32 or not all(0 <= n <= 100 for n in msgspec.structs.astuple(heartbeat.load)):

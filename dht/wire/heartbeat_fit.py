@@ -19,7 +19,7 @@ import msgspec
 from dht.slot_set import decode_positions, decode_slots, encode_positions, encode_slots
 from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES, Heartbeat
 
-OTHERS_BYTES = 593  # the signature and all fields but those of any length, at their longest
+OTHERS_BYTES = 595  # the signature and all fields but those of any length, at their longest
 ROOM_BYTES = HEARTBEAT_LIMIT_BYTES - OTHERS_BYTES
 SPARE_BYTES = 32  # free again, before what was left out comes back
 

@@ -54,13 +54,15 @@ class AuthorLimits(ResponseBody):
 
 class Peer(ResponseBody, rename={"is_self": "self"}):
     """A member of the network as this node sees it, itself included. `name`, `state`, `needs` (topics) and
-    `room_bytes` (its quota) are its own words; "" and 0 where it says nothing."""
+    `room_bytes` (its quota) are its own words; "" and 0 where it says nothing. `step`: which part of the records it
+    takes, -2 (a quarter of the usual part) to 2 (four times as much); -3 where it is full."""
 
     node_id: str
     name: str
     state: str
     needs: list[str]
     room_bytes: int
+    step: int
     is_self: bool
     endpoints: list[Endpoint]
     live: bool

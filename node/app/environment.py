@@ -36,6 +36,7 @@ class NodeFiles:
     seen: Path | None = None  # where handed-over URLs are remembered, emptied at every start
     evidence: Path | None = None
     wishes: Path | None = None  # the owner's wishes of single hosts
+    room: Path | None = None  # how much room the node takes part with
     measure: Callable[[], int] | None = None  # how many bytes all files outside of the store have
 
 

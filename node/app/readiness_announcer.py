@@ -8,6 +8,7 @@ from crawl import Crawler
 from dht import FaultSite, Slot
 from index import LocalIndex
 from node.app.environment import NodeEnvironment
+from node.app.room_keeper import RoomKeeper
 from node.crawling.machine_load import LoadMeter
 from store import Replicator
 
@@ -30,6 +31,7 @@ class ReadinessAnnouncer:
         self._load_of_machine, self._faults = machine.load, machine.faults
         self._replicator, self._index, self._crawler = replicator, index, crawler
         self._meter = LoadMeter()
+        self._room = RoomKeeper(env, replicator)
         self._shown: frozenset[Slot] = frozenset()
         self._stored_only: frozenset[Slot] = frozenset()  # of these
         self._shown_of: Mapping[Slot, int] | None = None  # all of which is shown
@@ -48,6 +50,7 @@ class ReadinessAnnouncer:
             if (now := self._clock().steady) >= self._load_at:
                 self._load_at = now + LOAD_EVERY_S
                 self._announce(has_load=True)
+                self._room.decide()
             with suppress(TimeoutError):
                 async with asyncio.timeout(ANNOUNCE_EVERY_S):
                     await self._replicator.ready_changed.wait()

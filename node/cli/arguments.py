@@ -300,6 +300,10 @@ def _add_draft(strategy: Verbs) -> None:
         "ID[=DAY]",
         "a voucher or key, or what `peers` shows of it: nobody new by it, none let in since a day",
     )
+    about = (
+        "the step of room that counts for a member at most, -2 to 2; where members are attested, above 0 by this alone"
+    )
+    add_repeatable(draft, "--room", "NODEID=STEP", about)
     about = "who may import pages, by its public key (`identity show`); in a network by invitation every member may"
     add_repeatable(draft, "--importer", "KEY", about)
     add_repeatable(draft, "--no-importer", "KEY", "it may not any more; what it imported stays")

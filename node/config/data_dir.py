@@ -13,6 +13,7 @@
 - leaving: exists while the node hands everything over to leave its network for good
 - owner-told: the open matters that the hook reported to the owner
 - hosts.json: the hosts that the owner paused or refuses
+- room.json: the step of room that the node takes part with
 - dht/, store/, index/: the files of one package each
 """
 
@@ -50,6 +51,7 @@ class DataDir:
         self.index, self.seen = root / "index", root / "seen"
         self.evidence, self.host_wishes = root / "evidence", root / "hosts.json"
         self.strategies = self.dht / "strategy"  # its accepted versions
+        self.room = root / "room.json"
 
     def create(self) -> None:
         """Make the directory (0700), its parts, format and token; leaves alone what is there."""

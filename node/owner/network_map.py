@@ -59,6 +59,7 @@ class NetworkMap:
     worst: tuple[tuple[int, int, int], ...]  # slot, ready nodes, owners; of those with fewer ready nodes than owners
     lacking: int  # how many such slots there are
     members: int
+    keep_all: bool  # whether each of several members owns every slot
     live: int
     families: tuple[tuple[str, int], ...]
     prefixes: tuple[tuple[str, int], ...]
@@ -85,6 +86,7 @@ def network_map(slots: Sequence[HeardSlot], peers: Sequence[HeardPeer]) -> Netwo
         worst=tuple(sorted(lacking, key=lambda each: (each[1], each[0]))[:WORST]),
         lacking=len(lacking),
         members=len(peers),
+        keep_all=len(peers) > 1 and all(slot.owners == len(peers) for slot in slots),
         live=len(live),
         families=tuple(_families(live)),
         prefixes=tuple(prefixes.most_common(PREFIXES)),

@@ -299,6 +299,7 @@ class NodeStatus:
             state=state_of(condition),
             needs=list(needs_in(condition)),
             room_bytes=room_of(condition),
+            step=view.domains.step_of(peer, view.strategy),
             is_self=peer == view.node_id,
             endpoints=endpoints_of(self._overlay, peer),
             live=view.is_live(peer),

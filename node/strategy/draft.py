@@ -22,6 +22,7 @@ from dht import (
     Admitter,
     BadStrategy,
     Gone,
+    MemberRoom,
     Revocation,
     Rule,
     Strategy,
@@ -62,6 +63,7 @@ class DraftRequest:
     gone: Sequence[str] = ()  # node ids, hex, from now on
     admit: Sequence[Admitter] = ()
     revoke: Sequence[Revocation] = ()
+    rooms: Sequence[MemberRoom] = ()  # the last word of each member counts
     importers: Sequence[str] = ()  # public keys, hex
     no_importers: Sequence[str] = ()
     publishers: Sequence[str] = ()  # keys, hex; empty: as they are
@@ -90,6 +92,7 @@ def draft(newest: Strategy, digest: str, wishes: DraftRequest, now: int) -> Stra
         "admitters": _builtins({each.key: each for each in (*newest.admitters, *wishes.admit)}),
         "revoked": _builtins({each.id: each for each in (*newest.revoked, *wishes.revoke)}),
         "importers": _importers(newest.importers, wishes),
+        "rooms": _builtins({each.id: each for each in (*newest.rooms, *wishes.rooms)}),
         **wishes.fields,
     }
     if wishes.publishers:
@@ -201,6 +204,14 @@ def parse_admitter(text: str) -> Admitter:
     """Read KEY or KEY=DAY (--admit)."""
     key, until = _with_day("--admit", text)
     return Admitter(key, until)
+
+
+def parse_room(text: str) -> MemberRoom:
+    """Read NODE=STEP (--room)."""
+    node, equals, step = text.partition("=")
+    if not equals or step.strip() not in ("-2", "-1", "0", "1", "2"):
+        raise BadStrategy("--room", f"{text[:80]!r} names no step", "write NODEID=STEP, a step from -2 to 2")
+    return MemberRoom(node.strip().lower(), int(step))
 
 
 def parse_revocation(text: str) -> Revocation:
@@ -330,7 +341,7 @@ def _rules(old: Sequence[Rule], wishes: DraftRequest) -> list[Rule]:
     return [*new, *kept]
 
 
-def _builtins(latest: Mapping[str, Admitter | Revocation | Gone]) -> list[Any]:
+def _builtins(latest: Mapping[str, Admitter | Revocation | Gone | MemberRoom]) -> list[Any]:
     """Entries by name, the last of each name."""
     return [msgspec.to_builtins(each) for each in latest.values()]
 

@@ -109,6 +109,8 @@ class StrategyPreview:
             yield f"what {len(gone)} newly blocked nodes wrote is dropped, and those pages are fetched anew by others"
         if named := set(after.importers) - set(before.importers):
             yield f"{len(named)} more may bring pages that nobody here fetched: what they say is on their word alone"
+        if after.room_unit != before.room_unit:  # each node decides: nobody knows how full the others are
+            yield "each member decides its part of the records anew: down from the next hour on, up by a step a day"
 
     def _way_in(self, after: Strategy) -> Iterator[str]:
         """Say where nobody would find the network any more by the strategy's addresses."""

@@ -13,6 +13,7 @@ from node.views.safe_text import plain
 from node.views.status import size
 
 MAX_ENDPOINTS, MAX_NEEDS = 4, 2
+PARTS = {-3: "full", -2: "quarter", -1: "half", 0: "usual", 1: "double", 2: "fourfold"}  # by steps of room
 NAME_CHARS, WORD_CHARS = 32, 16
 ID_CHARS = 16  # of a voucher's id or a key, all that members say of them
 CLOCK_OFF_S = 10.0  # beyond that this node's warnings, too, call a clock off
@@ -36,6 +37,7 @@ class PeerRow:
     state: str = ""  # by its own word
     needs: tuple[str, ...] = ()  # topics, by its own word
     room: str = ""  # of its quota, "" where it says none
+    part: str = ""  # of the records that it takes, one of PARTS
     refuses: int = 0  # hosts that it says it will not fetch
     invited_by: str = ""  # "1f3c… by 9a0b…": the beginnings of its voucher's id and of its inviter's key
     leaving: bool = False  # for good: it owns nothing, and hands over what it has
@@ -57,6 +59,7 @@ def _row(peer: Json) -> PeerRow:
         state=plain(peer.get("state", ""), WORD_CHARS),
         needs=tuple(plain(each, WORD_CHARS) for each in texts(peer, "needs")[:MAX_NEEDS]),
         room=size(peer["room_bytes"]) if _size(peer.get("room_bytes")) else "",
+        part=PARTS.get(peer["step"], "") if isinstance(peer.get("step"), int) else "",
         endpoints=tuple(endpoint_text(value) for value in listed(peer.get("endpoints"))[:MAX_ENDPOINTS]),
         live=peer.get("live") is True,
         families=tuple(f"IPv{family}" for family in listed(peer.get("families")) if family in (4, 6, "4", "6")),

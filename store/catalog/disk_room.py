@@ -15,6 +15,7 @@ class DiskRoom:
     def __init__(self, disk: Disk, config: StoreConfig, segments: Segments) -> None:
         self._disk, self._segments, self._segment_bytes = disk, segments, config.segment_bytes
         self._beside_bytes = 0
+        self.refused_count = 0  # records, or packages of them, that found no room
         self.set_quota(config.quota_bytes, config.reserve_bytes)
 
     @property
@@ -26,6 +27,17 @@ class DiskRoom:
     def used_bytes(self) -> int:
         """Bytes that count against the quota."""
         return self._segments.used_bytes + self._disk.database_bytes() + self._beside_bytes
+
+    @property
+    def capacity_bytes(self) -> int:
+        """The most that the files of this node can take, by the quota and by what is free on the disk, and leave what
+        is kept for tidying. Raises MachineRefuses."""
+        free = self.used_bytes + self._disk.free_bytes() - self._reserve_bytes
+        return max(0, min(self.quota_bytes - self._kept_bytes, free))
+
+    @property
+    def _kept_bytes(self) -> int:
+        return self._tidying_bytes + self._beside_bytes // INDEX_PART
 
     def set_quota(self, quota_bytes: int, reserve_bytes: int) -> None:
         """Take over how much this node may take, and how much free space on the disk it leaves to others; what is
@@ -40,11 +52,7 @@ class DiskRoom:
 
     def refusal(self, incoming_bytes: int) -> str:
         """Say why so many bytes more would be refused, "" where they would not. Raises MachineRefuses."""
-        kept, used, free = (
-            self._tidying_bytes + self._beside_bytes // INDEX_PART,
-            self.used_bytes,
-            self._disk.free_bytes(),
-        )
+        kept, used, free = self._kept_bytes, self.used_bytes, self._disk.free_bytes()
         if used + incoming_bytes > self.quota_bytes - kept:
             told = f"{_size(used)} used of a quota of {_size(self.quota_bytes)}"
             return f"{told}, of which {_size(kept)} are kept for tidying; {_size(incoming_bytes)} more do not fit"
@@ -55,6 +63,7 @@ class DiskRoom:
     def check(self, incoming_bytes: int) -> None:
         """Raise MachineRefuses unless there is room for so many bytes more."""
         if reason := self.refusal(incoming_bytes):
+            self.refused_count += 1
             raise MachineRefuses(self._disk.path, reason, MORE_ROOM)
 
 

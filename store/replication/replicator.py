@@ -106,6 +106,11 @@ class Replicator:
         audit.checks.repeat(lambda: checks.step(repair.ready, repair.compare))
         self._shard_mover = ShardMover(store, overlay, places, self._writer.move, drafts.rekeyed)
 
+    @property
+    def is_handing_over(self) -> bool:
+        """Whether slots of others still lie here."""
+        return self._repair.handing_over > 0
+
     async def run(self, supervisor: Supervisor = STRICT) -> None:
         """Do everything that goes on by itself, until cancelled. `supervisor`: restarts what fails."""
         async with asyncio.TaskGroup() as tasks:

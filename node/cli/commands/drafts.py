@@ -45,6 +45,7 @@ from node.strategy.draft import (
     parse_admitter,
     parse_duration,
     parse_revocation,
+    parse_room,
     parse_rule,
     parse_setting,
     proposed_bits,
@@ -156,6 +157,7 @@ def _draft_request(arguments: Namespace, newest: Strategy) -> DraftRequest:
         gone=[node.lower() for node in arguments.gone],
         admit=[parse_admitter(text) for text in arguments.admit],
         revoke=[parse_revocation(text) for text in arguments.revoke],
+        rooms=[parse_room(text) for text in arguments.room],
         importers=[key.lower() for key in arguments.importer],
         no_importers=[key.lower() for key in arguments.no_importer],
         publishers=[_publisher(text) for text in arguments.publisher],
@@ -210,9 +212,7 @@ def _check_slots(arguments: Namespace, before: int, strategy: Strategy) -> None:
 
 def _publisher(text: str) -> str:
     """Return a public key as it stands, or that of a key file."""
-    if len(text) == 64:
-        return text.lower()
-    return _key(text).public_key.hex()
+    return text.lower() if len(text) == 64 else _key(text).public_key.hex()
 
 
 def _key(path: str) -> Identity:

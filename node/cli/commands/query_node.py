@@ -109,6 +109,7 @@ def peers(arguments: Namespace) -> int:
             f"{row.due:,}",
             row.load,
             row.room or "-",
+            row.part or "-",
             "-" if row.heard_s is None else f"{row.heard_s:.0f} s ago",
             str(row.refuses) if row.refuses else "-",
             row.invited_by or "-",
@@ -118,7 +119,7 @@ def peers(arguments: Namespace) -> int:
         for row in peer_rows(body["peers"])
     ]
     columns = ("NODE", "NAME", "STATE", "ADDRESSES", "STRATEGY", "READY", "CRAWLS", "DUE", "LOAD %", "ROOM")
-    print_table((*columns, "HEARD", "REFUSES", "INVITED BY", "POSSESSION", "BEYOND LIMITS"), rows)
+    print_table((*columns, "PART", "HEARD", "REFUSES", "INVITED BY", "POSSESSION", "BEYOND LIMITS"), rows)
     return 0
 
 

@@ -10,6 +10,7 @@ from node.cli.commands.strategy_files import read_file
 from node.cli.commands.target_node import client
 from node.views.lenient_json import Json
 from node.views.safe_text import plain
+from node.views.status import size
 from node.views.strategy import admission_words, instant, log_lines, rule_words, span
 
 
@@ -67,7 +68,12 @@ def _facts(body: Json) -> list[tuple[str, str]]:
         ("members", admission_words(body.get("admission"))),
         ("copies", f"{body.get('replicas', '-')}, a write waits for {body.get('min_acks', '-')}"),
         ("slots", str(2 ** body["slot_bits"]) if isinstance(body.get("slot_bits"), int) else "-"),
+        (
+            "room",
+            f"a usual part stands for {size(body['room_unit'])}" if isinstance(body.get("room_unit"), int) else "-",
+        ),
         ("politeness", f"{body.get('min_delay_s', '-')} to {body.get('max_delay_s', '-')} s between two requests"),
+        *[("room", f"{each.get('id')}: step {each.get('step')} at most") for each in (body.get("rooms") or [])[:50]],
         *[("blocked", str(node)) for node in (body.get("blocked") or [])[:50]],
         *[("gone", f"{each.get('id')} since {instant(each.get('at'))}") for each in (body.get("gone") or [])[:50]],
     ]

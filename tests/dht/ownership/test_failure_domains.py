@@ -19,6 +19,7 @@ from dht.ownership.failure_domains import (
 from dht.ownership.rendezvous import Placement
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
+from dht.wire.room_step import HIGHEST_STEP, LOWEST_STEP
 
 IDS = [NodeId(Random(n).randbytes(20)) for n in range(200)]
 DOMAINS = st.builds(
@@ -27,6 +28,8 @@ DOMAINS = st.builds(
     st.frozensets(st.sampled_from([b"a", b"b", b"c", b"d", b"e"]), max_size=2),
     st.booleans(),
     is_stable=st.just(False),
+    is_young=st.just(False),
+    step=st.integers(LOWEST_STEP, HIGHEST_STEP),
 )
 YOUNG_OR_OLD = st.builds(
     lambda domains, is_young: domains._replace(is_dual=False, is_young=is_young), DOMAINS, st.booleans()

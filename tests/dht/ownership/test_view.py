@@ -17,9 +17,10 @@ from dht.ownership.ready_peers import FULL_PERCENT
 from dht.ownership.rendezvous import NEAREST, Placement
 from dht.ownership.view import OverlayView
 from dht.slot_set import encode_slots
-from dht.strategy.document import Strategy
+from dht.strategy.document import MemberRoom, Strategy
 from dht.wire.contact import Endpoint
 from dht.wire.heartbeat import MOST_ATTESTED, Heartbeat, Load, pack_endpoint, read_heartbeat
+from dht.wire.room_step import RoomStep
 from tests.dht.trusting import trusting
 
 BITS = 4
@@ -36,7 +37,7 @@ STRATEGY = Strategy(
 )
 
 
-OWN = SimpleNamespace(operator="", stable=True, endpoints=lambda: ())  # says nothing of itself
+OWN = SimpleNamespace(operator="", stable=True, room_step=RoomStep(), endpoints=lambda: ())  # says nothing of itself
 
 
 def view_of(own: NodeId, members: MemberTable, clock: SimpleNamespace, strategies: object = None) -> OverlayView:
@@ -64,6 +65,57 @@ def test_everybody_may_announce_every_slot_but_only_candidates_are_ready() -> No
         assert set(view.ready(slot)) == set(placement.ranking(slot))
         assert len(view.ready(slot)) == NEAREST
         assert all(view.is_ready(node.node_id, slot) for node in NODES)
+
+
+def test_all_choose_other_owners_at_the_full_hour_that_a_member_named_and_not_before() -> None:
+    hour, others = 278, NODES[1:9]  # the clock begins at 1e6 s, some 13 minutes before that hour
+    clocks = [SimpleNamespace(steady=0.0) for _ in range(3)]
+    tables = [trusting(MemberTable(NODES[9].node_id)) for _ in clocks]
+    for members in tables:
+        for node in others:
+            said = RoomStep(-2, 0, hour) if node is NODES[1] else RoomStep()
+            hear(members, node, 1, [], 0.0, steps=said.code[0], steps_hour=said.code[1])
+    views = [view_of(m.own, members, clock) for m, members, clock in zip(tables, tables, clocks, strict=True)]
+
+    def owned(at: float) -> list[int]:
+        """How many slots each view gives to that member."""
+        for clock in clocks:
+            clock.steady = at
+        return [sum(NODES[1].node_id in view.owners(slot) for slot in SLOTS) for view in views]
+
+    before, after = (owned(hour * 3600.0 - 1e6 + shift) for shift in (-1.0, 1.0))
+    assert len({*before}) == len({*after}) == 1 and after[0] < before[0]
+
+
+@pytest.mark.parametrize(
+    ("admission", "joined_days_ago", "named", "counts"),
+    [
+        ("attested", 10, (), 0),
+        ("attested", 0, (("other", 2),), 0),
+        ("attested", 0, (("liar", 1),), 1),
+        ("invited", 6, (), 0),
+        ("invited", 7, (), 2),
+        ("invited", None, (), 0),
+        ("invited", 0, (("liar", 2),), 2),
+        ("invited", 10, (("liar", -1),), -1),
+    ],
+)
+def test_much_room_counts_by_the_publisher_s_word_and_by_invitation_after_a_week(
+    admission: str, joined_days_ago: int | None, named: tuple[tuple[str, int], ...], counts: int
+) -> None:
+    own, liar, modest = (node.node_id for node in NODES[:3])
+    members, clock = trusting(MemberTable(own)), SimpleNamespace(steady=0.0)
+    hear(members, NODES[1], 1, [], 0.0, steps=RoomStep(2, 2).code[0])
+    day = b"" if joined_days_ago is None else (int(1e6 // 86_400) - joined_days_ago).to_bytes(2, "big")
+    names = {"attests": mark_of(liar) if day else b"", "attested_days": day}
+    for node in NODES[2:5]:
+        hear(members, node, 1, [], 0.0, steps=RoomStep(-2, -2).code[0], **names)
+    rooms = tuple(MemberRoom((liar if who == "liar" else bytes(20)).hex(), step) for who, step in named)
+    strategy = msgspec.structs.replace(STRATEGY, admission=admission, rooms=rooms)
+    domains = view_of(own, members, clock).domains
+    found = domains.of([own, liar, modest], strategy)
+    assert (found[liar].step, found[modest].step) == (counts, -2), "less room than usual is anybody's word"
+    assert domains.step_of(liar, strategy) == counts
 
 
 def test_readiness_follows_who_is_a_candidate() -> None:

@@ -32,6 +32,7 @@ from dht.wire.heartbeat import (
 )
 from dht.wire.heartbeat_fit import NAME, OPERATOR, OTHERS_BYTES, REFUSED, SLOTS, SPARE_BYTES, fit, why_left_out
 from dht.wire.invitation import INVITED_BY_BYTES
+from dht.wire.room_step import FULL_STEP, HIGHEST_STEP, HOURS_RING, RoomStep
 from node.strategy.draft import FEW_BITS, MANY_MEMBERS, most_bits
 
 NODE, NETWORK = Identity(b"n" * 32), b"n" * 20
@@ -58,6 +59,8 @@ GREATEST = Heartbeat(
     farewell=sign_farewell(NODE, NETWORK, (1 << 32) - 1, (1 << 40) - 1),
     name="名" * (NAME_BYTES // 3),
     condition=Condition(127, b"n" * MOST_NEEDS, (1 << 16) - 1),
+    steps=RoomStep(HIGHEST_STEP, FULL_STEP).code[0],
+    steps_hour=HOURS_RING - 1,
 )
 
 

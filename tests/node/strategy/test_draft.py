@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dht import BadStrategy, CrawlRules, Rule, Strategy, check_bounds
-from dht.strategy.document import Admitter, Gone, Revocation
+from dht.strategy.document import Admitter, Gone, MemberRoom, Revocation, encode_document
 from node.strategy.draft import (
     DAY_S,
     DraftRequest,
@@ -23,6 +23,7 @@ from node.strategy.draft import (
     parse_admitter,
     parse_duration,
     parse_revocation,
+    parse_room,
     parse_rule,
     parse_setting,
     proposed_bits,
@@ -84,6 +85,26 @@ def test_who_is_gone_is_named_from_now_on_until_nothing_of_it_can_be_about() -> 
     assert made.gone == (other, Gone(NODE, NOW))
     with pytest.raises(BadStrategy, match="gone"):
         drafted(DraftRequest({}, gone=["abc"]))
+
+
+def test_a_member_s_room_is_named_by_its_last_word_and_bounded() -> None:
+    node, other = "ab" * 20, "cd" * 20
+    made = drafted(DraftRequest({}, rooms=[parse_room(f"{node.upper()}=1"), parse_room(f"{node}=2")]))
+    assert made.rooms == (MemberRoom(node, 2),)
+    assert drafted(DraftRequest({}, rooms=[parse_room(f"{other}=-2")]), rooms=made.rooms).rooms == (
+        MemberRoom(node, 2),
+        MemberRoom(other, -2),
+    )
+    for text in (node, f"{node}=3", f"{node}=x", f"{node}=", f"{node}=1.5"):
+        with pytest.raises(BadStrategy, match="--room"):
+            parse_room(text)
+    for text in ("ab=1", f"{node}zz=1", "=1"):
+        with pytest.raises(BadStrategy, match="rooms"):
+            drafted(DraftRequest({}, rooms=[parse_room(text)]))
+    assert b"room" not in encode_document(drafted(DraftRequest({}))), "the usual is not written"
+    for unit in (999_999, 0, -1):
+        with pytest.raises(BadStrategy, match="room_unit"):
+            drafted(DraftRequest({"room_unit": unit}))
 
 
 def test_who_may_import_is_named_and_left_out_again() -> None:
