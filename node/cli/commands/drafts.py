@@ -32,11 +32,7 @@ from node.cli.commands.target_node import client
 from node.errors import NotRunning
 from node.strategy.draft import (
     ABOUT,
-    FEW_BITS,
     DraftRequest,
-    check_index_copies,
-    check_members,
-    check_slots,
     check_understood,
     draft,
     host_rule,
@@ -48,8 +44,8 @@ from node.strategy.draft import (
     parse_room,
     parse_rule,
     parse_setting,
-    proposed_bits,
 )
+from node.strategy.draft_checks import FEW_BITS, check_index_copies, check_members, check_slots, proposed_bits
 from node.strategy.impact import changes_json
 from node.views.lenient_json import Json, listed, tables
 from node.views.safe_text import plain, plain_json
