@@ -11,7 +11,7 @@ from dht import Clock, NodeId, document_id, node_id_of
 from store import Kind, Record, RecordStore, decode_document
 
 OWN_S = 3_600.0  # the age up to which a page of this node's own is delivered from its disk
-OTHERS_S = 900.0  # and up to which a page of another's is waited for: it may have died
+OTHERS_S = 300.0  # and up to which a page of another's is waited for: it may have died
 LOOK_AGAIN_S = 60.0
 READ_WITHIN_S = 300.0  # between the answer of a site and the instant of its page, which a busy node parses late
 

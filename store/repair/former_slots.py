@@ -23,6 +23,7 @@ class FormerSlots:
         self._settle_s = settle_s
         self.held: set[Slot] = set()  # served perhaps, and to be handed over
         self.whole: set[Slot] = set()  # of which all that there was lies here, until they became others'
+        self.stood_in: frozenset[Slot] = frozenset()  # where this node was no owner, and took what came for silent ones
         self.copied: set[Slot] = set()  # those of others that this node copied as a keeper
         self._handed: dict[Slot, set[NodeId]] = {}  # owners that have everything that lies here
         self._letting_go: dict[Slot, float] = {}  # no longer announced, and since when
@@ -30,6 +31,11 @@ class FormerSlots:
         self._shown_at: dict[Slot, tuple[frozenset[NodeId], float]] = {}  # of these, all owners, and when all had
         self._show_again: dict[Slot, tuple[float, float]] = {}  # when owners are asked again; the pause before that
         self._given_up: dict[Slot, float] = {}  # copies that went before their day was over, and when
+
+    def take_back(self, slot: Slot) -> None:
+        """Take note that a slot is this node's again."""
+        self.held.discard(slot)
+        self.keep(slot)
 
     def to_hand_over(self) -> list[Slot]:
         """Return the slots that not all owners have yet, in order."""
@@ -108,7 +114,7 @@ class FormerSlots:
             return False
         if now - at < (KEPT_S if slot in self.copied else 0.0):
             return False
-        if is_known or now - at >= UNKNOWN_KEPT_S:
+        if is_known or slot in self.stood_in or now - at >= UNKNOWN_KEPT_S:
             return True
         if is_short:
             self._given_up[slot] = now
@@ -124,6 +130,7 @@ class FormerSlots:
         self.held.discard(slot)
         self.whole.discard(slot)
         self.copied.discard(slot)
+        self.stood_in -= {slot}
         self.keep(slot)
 
     def resize(self, old_bits: int, new_bits: int) -> None:
@@ -133,6 +140,7 @@ class FormerSlots:
             return resize_inside(slots, old_bits, new_bits)
 
         self.held, self.whole, self.copied = map(set, map(parts, (self.held, self.whole, self.copied)))
+        self.stood_in = parts(self.stood_in)
         self._handed = {part: set(owners) for slot, owners in self._handed.items() for part in parts({slot})}
         self._letting_go = {part: since for slot, since in self._letting_go.items() for part in parts({slot})}
         self._shown, self._shown_at, self._show_again, self._given_up = {}, {}, {}, {}

@@ -107,8 +107,8 @@ class Readiness:
         """Take note of what the view says is ours; `occupied`: slots in which records lie. In those where this node
         only stands in for silent owners it takes what is written, and asks for nothing that was there before."""
         for slot in (owned - self.owned) | standing_in:
-            self.former.held.discard(slot)
-            self.former.keep(slot)
+            self.former.take_back(slot)
+        self.former.stood_in = (self.former.stood_in | standing_in) - owned
         for slot in owned - self.owned:
             self._met[slot] = set()
         self.former.held |= (set(occupied) | self.ready) - owned - standing_in

@@ -29,13 +29,13 @@ class Owner:
     def __init__(self, node: SimNode, network: Network = NETWORK) -> None:
         self.node, self.heard = node, list[tuple[float, OwnerEvent]]()
         self._status = status_of(node, network)
-        self._watch = OwnerWatch(self._needs, self._tell, node.folder / "owner-told.json", node.clock)
+        self._watch = OwnerWatch(self._outlook, lambda _: None, self._tell, node.folder / "owner-told.json", node.clock)
 
     async def run(self) -> None:
         await self._watch.run()
 
-    async def _needs(self):
-        return self._status.needs()
+    async def _outlook(self):
+        return self._status.outlook()
 
     async def _tell(self, event: OwnerEvent) -> None:
         self.heard.append((asyncio.get_running_loop().time(), event))
@@ -142,7 +142,7 @@ async def test_who_takes_leave_or_sleeps_is_shown_as_away_and_nobody_is_called(w
         assert names(warnings, [laptop])
         world.wake(laptop)
         await world.pass_time(3.0)
-        assert not Owner(laptop)._status.needs()[0].about, "who slept accuses nobody"
+        assert not Owner(laptop)._status.outlook().needs[0].about, "who slept accuses nobody"
 
     await watched(world, 4, going)
 

@@ -33,9 +33,9 @@ async def test_an_own_page_is_read_from_the_disk() -> None:
 
 
 async def test_a_page_of_another_is_waited_for() -> None:
-    later = (await unfinished(300.0, author=OTHER)).postponed(WAITING)
-    assert later is not None and AT + 300.0 < later.due_at <= AT + OTHERS_S
-    assert (await unfinished(300.0, author=OTHER)).read(WAITING) is None
+    later = (await unfinished(120.0, author=OTHER)).postponed(WAITING)
+    assert later is not None and AT + 120.0 < later.due_at <= AT + OTHERS_S
+    assert (await unfinished(120.0, author=OTHER)).read(WAITING) is None
 
 
 @pytest.mark.parametrize(
