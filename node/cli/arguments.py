@@ -225,7 +225,7 @@ def _add_networks(verbs: Verbs) -> None:
     about = "make this node the first of its network: it starts though nobody answers"
     add_place(add_verb(network, "begin", "networks:begin", about))
     about = "say that a node will not be back, so that its part goes to others at once: signs the next strategy"
-    gone = add_verb(network, "gone", "drafts:gone", about, "dse-node network gone NODEID --key campus.publisher.key")
+    gone = add_verb(network, "gone", "edits:gone", about, "dse-node network gone NODEID --key campus.publisher.key")
     gone.add_argument("node", metavar="NODEID", help="its 40 digits, as `peers --json` shows them")
     add_repeatable(gone, "--key", "FILE", "a publisher's key", required=True)
     gone.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
@@ -265,17 +265,31 @@ def _add_strategies(verbs: Verbs) -> None:
     sign.add_argument("draft", metavar="DRAFT", help="JSON, as `strategy draft` writes it")
     add_repeatable(sign, "--key", "FILE", "a publisher's key", required=True)
     sign.add_argument("--out", metavar="FILE", help="default: standard output")
-    sign.add_argument("--members", type=Between(1, 10_000_000), metavar="N", help=_MEMBERS)
-    sign.add_argument("--one-index", action="store_true", help=_ONE_INDEX)
-    sign.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
-    about = "sign though so many present members are put out, of whom fewer than two or less than half stay"
-    sign.add_argument("--yes-i-lose", type=Between(1, 10_000_000), metavar="N", help=about)
-    add_place(sign, url=True)
+    _add_signing(sign)
+    _add_edit(strategy)
     publish = add_verb(strategy, "publish", "strategies:publish", "give a signed strategy to the network")
     publish.add_argument("signed", metavar="SIGNED", help="what `strategy sign` wrote")
     add_place(publish, url=True, json=True)
     about = "print every version: digest, signers, when, changes of publishers, forks"
     add_place(add_verb(strategy, "log", "strategies:log", about), url=True, json=True)
+
+
+def _add_edit(strategy: Verbs) -> None:
+    about = "change the strategy in $EDITOR, or by questions; then its effect, its signature, published"
+    edit = add_verb(strategy, "edit", "edits:edit", about, "dse-node strategy edit --ask")
+    edit.add_argument("--ask", action="store_true", help="ask for each change, though EDITOR is set")
+    add_repeatable(edit, "--key", "FILE", "a publisher's key (default: those in the node's directory)")
+    _add_signing(edit)
+
+
+def _add_signing(verb: Parser) -> None:
+    """What a verb takes that shows a draft's effect and signs it."""
+    verb.add_argument("--members", type=Between(1, 10_000_000), metavar="N", help=_MEMBERS)
+    verb.add_argument("--one-index", action="store_true", help=_ONE_INDEX)
+    verb.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
+    about = "sign though so many present members are put out, of whom fewer than two or less than half stay"
+    verb.add_argument("--yes-i-lose", type=Between(1, 10_000_000), metavar="N", help=about)
+    add_place(verb, url=True)
 
 
 def _add_draft(strategy: Verbs) -> None:

@@ -36,15 +36,16 @@ from node.strategy.draft import (
 )
 from node.strategy.impact import changes_json
 from node.strategy.kept_drafts import KeptDraft, KeptDrafts, own_keys
+from node.strategy.typed_change import FIELDS, open_fields, typed_change
 from node.views.safe_text import plain
 from node.views.strategy import change_lines, effect_lines, rule_words
 from node.web.owner.login import Logins, has_logged_in_now
 from node.web.owner.owner_pages import OwnerPages, lead_to
-from node.web.owner.strategy_form import open_fields, shown, told, wished
 from node.web.requests.api import parameters
 from node.web.requests.forms import read_file, read_form
 
 RULES, NODES, VERSIONS = 30, 50, 20  # on a page
+MAX_LINES, LINE_CHARS = 60, 200  # of a draft; with the longest escapes its page stays below 100 kB
 PREVIEW_S = 600.0  # after that a draft's effect is worked out anew
 MAX_UPLOAD_BYTES = 1 << 20
 REFUSAL_CHARS = 400
@@ -86,7 +87,7 @@ class OwnerStrategy:
             versions=log.get("versions", [])[: -VERSIONS - 1 : -1],
             warnings=[plain(each) for each in log.get("warnings", [])],
             version=wanted,
-            differences=shown(await self._differences(wanted)) if wanted else [],
+            differences=_shown(await self._differences(wanted)) if wanted else [],
             published=values.count("published"),
             refused=plain(values.text("refused"), REFUSAL_CHARS),
         )
@@ -96,7 +97,7 @@ class OwnerStrategy:
         values = parameters(request, "owner_strategy_draft")
         kept = self._drafts.find(values.text("draft"))
         if kept is None:
-            return lead_to(request, "owner_strategy", refused=told(NO_DRAFT))
+            return lead_to(request, "owner_strategy", refused=_told(NO_DRAFT))
         newest, _ = await self._newest()
         kept = await self._seen(kept)
         stay, lost = kept.counts
@@ -105,8 +106,8 @@ class OwnerStrategy:
             "owner_draft.html",
             draft=kept.signed.digest,
             strategy=kept.strategy,
-            changes=shown(change_lines(kept.effect.get("changes", {}))),
-            effect=shown(effect_lines(kept.effect)),
+            changes=_shown(change_lines(kept.effect.get("changes", {}))),
+            effect=_shown(effect_lines(kept.effect)),
             lost=lost if puts_out_many(stay, lost) else 0,
             leaves_nobody=lost > 0 and not stay,
             one_index=kept.strategy.index_copies == 1 < kept.strategy.replicas,
@@ -133,11 +134,12 @@ class OwnerStrategy:
             newest, digest = await self._newest()
             if values.text("base") not in ("", digest):
                 raise BadStrategy("version", f"{newest.version} is the newest by now", "look at it, then say it again")
-            wishes = wished(values, newest, await self._service.peers())
-            document = encode_document(draft(newest, digest, wishes, int(time.time())))
+            members = {peer.node_id: peer.name for peer in await self._service.peers()}
+            change = typed_change({name: values.text(name) for name in FIELDS}, newest, members)
+            document = encode_document(draft(newest, digest, change, int(time.time())))
             kept = await self._keep(SignedStrategy(document, ()))
         except BadStrategy as error:
-            return lead_to(request, "owner_strategy", "change", refused=plain(told(error), REFUSAL_CHARS))
+            return lead_to(request, "owner_strategy", "change", refused=_told(error))
         return lead_to(request, "owner_strategy_draft", draft=kept.signed.digest)
 
     async def owner_strategy_sign(self, request: web.Request) -> web.Response:
@@ -146,7 +148,7 @@ class OwnerStrategy:
         digest = values.text("draft")
         kept = self._drafts.find(digest)
         if kept is None:
-            return lead_to(request, "owner_strategy", refused=told(NO_DRAFT))
+            return lead_to(request, "owner_strategy", refused=_told(NO_DRAFT))
         try:
             newest, _ = await self._newest()
             kept = await self._seen(kept)
@@ -157,8 +159,7 @@ class OwnerStrategy:
                 return lead_to(request, "owner_strategy_draft", draft=digest)
             return await self._publish(request, kept)
         except BadStrategy as error:
-            refused = plain(told(error), REFUSAL_CHARS)
-            return lead_to(request, "owner_strategy_draft", draft=digest, refused=refused)
+            return lead_to(request, "owner_strategy_draft", draft=digest, refused=_told(error))
 
     async def owner_strategy_upload(self, request: web.Request) -> web.Response:
         """Take a draft or a signed document; publish it where it is signed and nothing else must be agreed to."""
@@ -167,7 +168,7 @@ class OwnerStrategy:
             newest, _ = await self._newest()
             kept = await self._keep(self._read(data))
         except BadStrategy as error:
-            return lead_to(request, "owner_strategy", refused=plain(told(error), REFUSAL_CHARS))
+            return lead_to(request, "owner_strategy", refused=_told(error))
         digest = kept.signed.digest
         if kept.lacks(newest):
             return lead_to(request, "owner_strategy_draft", draft=digest)
@@ -175,8 +176,7 @@ class OwnerStrategy:
             await self._check(kept, newest, 0, is_meant=True)  # who signed it was asked
             return await self._publish(request, kept)
         except BadStrategy as error:
-            refused = plain(told(error), REFUSAL_CHARS)
-            return lead_to(request, "owner_strategy_draft", draft=digest, refused=refused)
+            return lead_to(request, "owner_strategy_draft", draft=digest, refused=_told(error))
 
     async def _newest(self) -> tuple[Strategy, str]:
         body = await self._service.strategy("newest")
@@ -229,3 +229,15 @@ class OwnerStrategy:
     async def _publish(self, request: web.Request, kept: KeptDraft) -> web.Response:
         await self._service.publish_strategy(encode_signed(kept.signed))
         return lead_to(request, "owner_strategy", published=kept.strategy.version)
+
+
+def _shown(lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return lines as a page has room for them."""
+    found = [(plain(name, LINE_CHARS), plain(text, LINE_CHARS)) for name, text in lines]
+    rest = len(found) - MAX_LINES
+    return [*found[:MAX_LINES], ("", f"and {rest} more")] if rest > 0 else found
+
+
+def _told(error: BadStrategy) -> str:
+    """Write why a draft cannot be; an option of the command line is a field of the form here."""
+    return plain(str(error).removeprefix("--"), REFUSAL_CHARS)

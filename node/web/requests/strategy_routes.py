@@ -17,7 +17,7 @@ _STRATEGY_PAGE = (
 _CHANGE = (
     Parameter("base", "the digest of the version that was shown", most=64),
     Parameter("deny", "a host, *.host, or the beginning of addresses", most=MAX_URL),
-    Parameter("drop", "the number of a rule to leave out; 0 for none", "count", 0, 0, 1000),
+    Parameter("drop", "the number of a rule to leave out", most=8),
     Parameter("crawled", "the host that `crawler` shall fetch", most=255),
     Parameter("crawler", "a node: its 40 digits, or the name of a member", most=64),
     Parameter("block", "a node that nobody shall speak with", most=64),
