@@ -1,14 +1,12 @@
-"""Holds drafts of the next strategy that a publisher looks at, and finds publishers' keys on this machine."""
+"""Holds drafts of the next strategy while a publisher looks at them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from dht import BadIdentity, Identity, SignedStrategy, Strategy
+from dht import SignedStrategy, Strategy
 from node.api.body import Json
 
 MAX_KEPT = 8  # drafts at once; the oldest makes room
-KEY_FILES = "*.publisher.key"  # in the node's directory of keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +51,3 @@ class KeptDrafts:
         """Return the drafts of later versions than this one, newest first; forget the others."""
         self._drafts = {digest: kept for digest, kept in self._drafts.items() if kept.strategy.version > version}
         return tuple(reversed(self._drafts.values()))
-
-
-def own_keys(folder: Path, publishers: Collection[str]) -> list[Identity]:
-    """Return the keys in a folder that belong to these publishers; files that hold none are left aside."""
-    found: dict[str, Identity] = {}
-    for path in sorted(folder.glob(KEY_FILES)):
-        try:
-            key = Identity.load(path)
-        except BadIdentity:
-            continue
-        if key.public_key.hex() in publishers:
-            found[key.public_key.hex()] = key
-    return list(found.values())

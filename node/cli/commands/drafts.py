@@ -20,7 +20,6 @@ from dht import (
     add_signature,
     decode_signed,
     encode_document,
-    encode_signed,
     parse_document,
     sign_strategy,
     unknown_parts,
@@ -31,12 +30,7 @@ from node.cli.commands.strategy_files import read_any, read_file, write_signed
 from node.cli.commands.target_node import client
 from node.errors import NotRunning
 from node.strategy.draft import (
-    ABOUT,
-    FEW_BITS,
     DraftRequest,
-    check_index_copies,
-    check_members,
-    check_slots,
     check_understood,
     draft,
     host_rule,
@@ -48,9 +42,17 @@ from node.strategy.draft import (
     parse_room,
     parse_rule,
     parse_setting,
-    proposed_bits,
+    read_version,
 )
 from node.strategy.impact import changes_json
+from node.strategy.signing import (
+    FEW_BITS,
+    check_index_copies,
+    check_members,
+    check_slots,
+    document_to_sign,
+    proposed_bits,
+)
 from node.views.lenient_json import Json, listed, tables
 from node.views.safe_text import plain, plain_json
 from node.views.strategy import change_lines, effect_lines, instant
@@ -114,7 +116,7 @@ def sign(arguments: Namespace) -> int:
         strategy = parse_document(signed.document)
     else:
         strategy = next_version(data, int(time.time()), arguments.draft)
-        signed = sign_strategy(plain_document(strategy))  # checks its bounds
+        signed = sign_strategy(document_to_sign(strategy))  # checks its bounds
         check_slot_bits(arguments, _bits_in_force(arguments), strategy)
         check_index_copies(strategy, is_meant=arguments.one_index)
     if not agreed(arguments, strategy):
@@ -231,16 +233,10 @@ def _ask(arguments: Namespace, which: str) -> Json:
 
 
 def _version_in(body: Json) -> tuple[Strategy, str]:
-    fields = {name: value for name, value in body.items() if name not in ABOUT}
     try:
-        return msgspec.convert(fields, Strategy), str(body.get("digest"))
+        return read_version(body), str(body.get("digest"))
     except msgspec.ValidationError as error:
         raise NotRunning("the node", f"its strategy cannot be read ({error})", "use a node of this version") from None
-
-
-def plain_document(strategy: Strategy) -> bytes:
-    """x"""
-    return plain_json(encode_document(strategy).decode()).encode()
 
 
 # What it moves

@@ -13,11 +13,12 @@ from pathlib import Path
 import msgspec
 
 from dht import BadStrategy, Identity, Strategy, encode_document, encode_signed, sign_strategy
-from node.cli.commands.drafts import agreed, check_slot_bits, newest_version, plain_document, publisher_key, read_file
+from node.cli.commands.drafts import agreed, check_slot_bits, newest_version, publisher_key
 from node.cli.commands.output import ask
+from node.cli.commands.strategy_files import read_file
 from node.cli.commands.target_node import client, data_dir
-from node.strategy.draft import DraftRequest, check_index_copies, check_understood, draft, next_version
-from node.strategy.kept_drafts import own_keys
+from node.strategy.draft import DraftRequest, check_understood, draft, next_version
+from node.strategy.signing import check_index_copies, document_to_sign, own_keys
 from node.strategy.typed_change import FIELDS, open_fields, typed_change
 from node.views.safe_text import plain
 from node.views.strategy import rule_words
@@ -82,7 +83,7 @@ def check_keys(keys: Sequence[Identity], newest: Strategy, command: str) -> None
 
 
 def _publish(arguments: Namespace, strategy: Strategy, keys: Sequence[Identity]) -> None:
-    signed = sign_strategy(plain_document(strategy), *keys)
+    signed = sign_strategy(document_to_sign(strategy), *keys)
     client(arguments, needs_token=True).post("/api/v1/strategy", encode_signed(signed))
 
 

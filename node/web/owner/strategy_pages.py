@@ -19,23 +19,21 @@ from dht import (
     Strategy,
     add_signature,
     decode_signed,
-    encode_document,
     encode_signed,
     parse_document,
 )
 from node.service.service import Service
-from node.strategy.draft import (
+from node.strategy.draft import check_understood, draft, next_version, read_version
+from node.strategy.impact import changes_json
+from node.strategy.kept_drafts import KeptDraft, KeptDrafts
+from node.strategy.signing import (
     check_index_copies,
     check_members,
     check_slots,
-    check_understood,
-    draft,
-    next_version,
+    document_to_sign,
+    own_keys,
     puts_out_many,
-    read_version,
 )
-from node.strategy.impact import changes_json
-from node.strategy.kept_drafts import KeptDraft, KeptDrafts, own_keys
 from node.strategy.typed_change import FIELDS, open_fields, typed_change
 from node.views.safe_text import plain
 from node.views.strategy import change_lines, effect_lines, rule_words
@@ -136,7 +134,7 @@ class OwnerStrategy:
                 raise BadStrategy("version", f"{newest.version} is the newest by now", "look at it, then say it again")
             members = {peer.node_id: peer.name for peer in await self._service.peers()}
             change = typed_change({name: values.text(name) for name in FIELDS}, newest, members)
-            document = encode_document(draft(newest, digest, change, int(time.time())))
+            document = document_to_sign(draft(newest, digest, change, int(time.time())))
             kept = await self._keep(SignedStrategy(document, ()))
         except BadStrategy as error:
             return lead_to(request, "owner_strategy", "change", refused=_told(error))
@@ -193,7 +191,7 @@ class OwnerStrategy:
     def _read(self, data: bytes) -> SignedStrategy:
         """Read an uploaded file; what was signed of the same draft before still counts."""
         if b'"signatures"' not in data:
-            return SignedStrategy(encode_document(next_version(data, int(time.time()), "file")), ())
+            return SignedStrategy(document_to_sign(next_version(data, int(time.time()), "file")), ())
         signed = decode_signed(data)
         known = self._drafts.find(signed.digest)
         both = {each.key: each for each in (*(known.signed.signatures if known else ()), *signed.signatures)}

@@ -13,9 +13,6 @@ from dht.strategy.document import Admitter, Gone, MemberRoom, Revocation, encode
 from node.strategy.draft import (
     DAY_S,
     DraftRequest,
-    check_index_copies,
-    check_members,
-    check_slots,
     draft,
     host_rule,
     join_only,
@@ -26,8 +23,8 @@ from node.strategy.draft import (
     parse_room,
     parse_rule,
     parse_setting,
-    proposed_bits,
 )
+from node.strategy.signing import check_index_copies, check_members, check_slots, proposed_bits
 
 KEY, OTHER, NODE = "aa" * 32, "bb" * 32, "cc" * 20
 DENIED, SLOW = Rule(action="deny", host="bad.test"), Rule(host="*.slow.test", min_delay_s=9.0)
