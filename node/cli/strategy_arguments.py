@@ -47,7 +47,7 @@ def _add_edit(strategy: Verbs) -> None:
 
 
 def _add_signing(verb: Parser) -> None:
-    """What a verb takes that shows a draft's effect and signs it."""
+    """Add the options of a verb that shows a draft's effect and signs it."""
     verb.add_argument("--members", type=Between(1, 10_000_000), metavar="N", help=_MEMBERS)
     verb.add_argument("--one-index", action="store_true", help=_ONE_INDEX)
     verb.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")

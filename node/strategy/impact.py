@@ -52,8 +52,8 @@ class KnownContents:
 
 
 def moved(parts: Iterable[SlotMove], counts: KnownContents, lost: Collection[NodeId] = ()) -> Json:
-    """Return how many copies must be made: as a share of all, in documents and in bytes, by how well they are known;
-    and of how many slots all owners are among the `lost` members."""
+    """Return how many copies must be made: as a share of all, in documents and in bytes, by how well they are known.
+    A slot is without a copy where all its owners are among the `lost` members."""
     whole = changed = copies = gained = without = 0
     documents, sizes, ways = Counter[str](), Counter[str](), Counter[str]()
     mean_documents, mean_visits = counts.mean

@@ -99,6 +99,7 @@ class OwnerStrategy:
         newest, _ = await self._newest()
         kept = await self._seen(kept)
         stay, lost = kept.counts
+        one_index = kept.strategy.index_copies == 1 < kept.strategy.replicas
         return self._pages.render(
             request,
             "owner_draft.html",
@@ -108,7 +109,8 @@ class OwnerStrategy:
             effect=_shown(effect_lines(kept.effect)),
             lost=lost if puts_out_many(stay, lost) else 0,
             leaves_nobody=lost > 0 and not stay,
-            one_index=kept.strategy.index_copies == 1 < kept.strategy.replicas,
+            one_index=one_index,
+            command=_command(kept.strategy, lost * puts_out_many(stay, lost), one_index),
             lacks=kept.lacks(newest),
             threshold=newest.threshold,
             keys=len(self._own_keys(newest)),
@@ -239,3 +241,9 @@ def _shown(lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 def _told(error: BadStrategy) -> str:
     """Write why a draft cannot be; an option of the command line is a field of the form here."""
     return plain(str(error).removeprefix("--"), REFUSAL_CHARS)
+
+
+def _command(strategy: Strategy, lost: int, one_index: bool) -> str:
+    """Write the command that signs a downloaded draft elsewhere."""
+    agreed = f" --yes-i-lose {lost}" * (lost > 0) + " --one-index" * one_index
+    return f"dse-node strategy sign strategy-{strategy.version}.json --key PUBLISHER.key{agreed} --out signed.json"

@@ -3,7 +3,10 @@
 Pure: values only.
 """
 
-from node.web.requests.routes import FILES, FORM, HTML, MAX_URL, HttpRoute, Parameter
+from dataclasses import replace
+
+from node.api.body import Json
+from node.web.requests.routes import FILES, FORM, HTML, JSON, MAX_URL, HttpRoute, Parameter
 
 _REFUSED = Parameter("refused", "why a form was not taken", most=500)
 _DRAFT = Parameter("draft", "the digest of a draft", default=None, most=64)
@@ -48,7 +51,11 @@ def _form(path: str, name: str, about: str, *fields: Parameter, form_type: str =
 STRATEGY_ROUTES = (
     _page("", "owner_strategy", "The publisher's page: rules, versions, a form", *_STRATEGY_PAGE),
     _page("/draft", "owner_strategy_draft", "What a draft changes and moves", _DRAFT, _REFUSED),
-    _page("/file", "owner_strategy_file", "A draft as a file, to be signed elsewhere", _DRAFT),
+    replace(
+        _page("/file", "owner_strategy_file", "A draft as a file, to be signed elsewhere", _DRAFT),
+        gives=JSON,
+        schema=Json,
+    ),
     _form("/change", "owner_strategy_change", "Draft the next version of the strategy", *_CHANGE),
     _form("/sign", "owner_strategy_sign", "Sign a draft here, and publish it", *_SIGN),
     _form("/upload", "owner_strategy_upload", "Hand a signed version in", _SIGNED, form_type=FILES),

@@ -26,7 +26,7 @@ def edit(site: Any, home: str, token: str, monkeypatch: pytest.MonkeyPatch) -> E
     }
 
     def run(*words: str, answers: str = "", editor: str = "") -> int:
-        program = Path(home) / "editor.py"
+        program = Path(home) / "editor"
         program.write_text(f"import sys\np = sys.argv[1]\nt = open(p).read()\nopen(p, 'w').write({editor or 't'})\n")
         monkeypatch.setenv("EDITOR", f"{sys.executable} {program}" if editor else "")
         monkeypatch.delenv("VISUAL", raising=False)
