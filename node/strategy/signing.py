@@ -1,11 +1,14 @@
 """Says what a publisher must have agreed to before a draft is signed, which bytes are signed, and with which keys."""
 
+import logging
 from collections.abc import Collection
 from pathlib import Path
 
 from dht import MAX_SLOT_BITS, BadIdentity, BadStrategy, Identity, Strategy, encode_document
 from node.strategy.founding import PUBLISHER_KEY
 from node.views.safe_text import plain_json
+
+log = logging.getLogger(__name__)
 
 SLOTS_EACH = 16  # slots for each member: fewer leave some without any
 FEW_BITS, MANY_MEMBERS = 10, 128  # sets of 2**10 slots fit into every heartbeat; fewer members must not have more
@@ -66,12 +69,13 @@ def document_to_sign(strategy: Strategy) -> bytes:
 
 
 def own_keys(folder: Path, publishers: Collection[str]) -> list[Identity]:
-    """Return the keys in a folder that belong to these publishers; files that hold none are left aside."""
+    """Return the keys in a folder that belong to these publishers; the log names files that hold none."""
     found: dict[str, Identity] = {}
     for path in sorted(folder.glob(f"*{PUBLISHER_KEY}")):
         try:
             key = Identity.load(path)
-        except BadIdentity:
+        except BadIdentity as error:
+            log.warning("a publisher's key is left aside: %s", error)
             continue
         if key.public_key.hex() in publishers:
             found[key.public_key.hex()] = key

@@ -150,8 +150,10 @@ class OwnerStrategy:
         if kept is None:
             return lead_to(request, "owner_strategy", refused=_told(NO_DRAFT))
         try:
-            newest, _ = await self._newest()
+            newest, newest_digest = await self._newest()
             kept = await self._seen(kept)
+            if kept.strategy.previous != newest_digest:
+                raise BadStrategy("draft", f"does not follow version {newest.version}, the newest", "make it again")
             await self._check(kept, newest, values.count("lose"), is_meant=values.flag("one_index"))
             if kept.lacks(newest):
                 kept = self._signed(request, kept, newest)

@@ -87,7 +87,7 @@ def test_the_rules_of_signing_hold(site: Any, edit: Edit, home: str, capsys: Any
     assert edit("--yes", answers=answers) == 2 and "1 publishers must sign, 0 did" in capsys.readouterr().err
 
 
-def test_only_publishers_keys_count(tmp_path: Path) -> None:
+def test_only_publishers_keys_count(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     PUBLISHER.save(tmp_path / "a.publisher.key")
     PUBLISHER.save(tmp_path / "copy.publisher.key")
     Identity(b"x" * 32).save(tmp_path / "other.publisher.key")
@@ -95,4 +95,5 @@ def test_only_publishers_keys_count(tmp_path: Path) -> None:
     PUBLISHER.save(tmp_path / "network.offline.key")
     found = own_keys(tmp_path, [PUBLISHER.public_key.hex()])
     assert [key.public_key for key in found] == [PUBLISHER.public_key]
+    assert "broken.publisher.key" in caplog.text
     assert own_keys(tmp_path / "none", [PUBLISHER.public_key.hex()]) == []

@@ -206,6 +206,20 @@ def test_uploads_have_bounds_and_come_from_own_pages_alone(publisher: Any) -> No
     assert all(route.needs_token for route in STRATEGY_ROUTES)
 
 
+def test_a_draft_that_others_came_before_is_not_signed(publisher: Any) -> None:
+    digest, _ = drafted(publisher, deny="a.test")
+    strategy = publisher.service.strategy
+
+    async def newer(which: str = "") -> Any:
+        return {**await strategy(which), "version": 4, "digest": "ad" * 32}
+
+    publisher.service.strategy = newer
+    assert "does not follow version 4" in led(publisher.post(SIGN, {"draft": digest}))["refused"]
+    assert b"signatures" not in publisher.get(f"/owner/strategy/file?draft={digest}").body
+    publisher.get("/owner/strategy")
+    assert publisher.get(f"/owner/strategy/file?draft={digest}").status == 400, "it is forgotten"
+
+
 def test_drafts_are_few_and_old_ones_are_said_to_be_gone(publisher: Any) -> None:
     first, _ = drafted(publisher, deny="first.test")
     for number in range(MAX_KEPT):
