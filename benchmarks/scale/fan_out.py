@@ -15,7 +15,7 @@ from dht import NodeId, Placement, Slot
 from index.asking.scatter_gather import make_plan
 from index.asking.slot_bitmaps import Ready
 from node.extras.simulation.observations import REPLICAS
-from node.strategy.signing import proposed_bits
+from node.strategy.draft_checks import proposed_bits
 
 CANDIDATES = 16
 BLOCK_NODES, BLOCK_SLOTS = 256, 256  # at least

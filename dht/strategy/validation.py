@@ -5,12 +5,11 @@ Source: TUF, sections 5.3 and 6.1 (thresholds; each version is certified by the 
 """
 
 import ipaddress
-from collections.abc import Iterable
-from math import isfinite
 
 from dht.errors import BadStrategy
 from dht.identity.node_key import Identity, verify
 from dht.keys import KEY_BYTES, MAX_SLOT_BITS, MAX_SPREAD
+from dht.strategy.bounds import check_count, check_hex, check_range, require
 from dht.strategy.crawl_rules import Pattern, parse_prefix
 from dht.strategy.document import (
     ADMISSIONS,
@@ -85,53 +84,53 @@ def check(signed: SignedStrategy, network: str, trusted: Publishers, previous: S
 
 def check_bounds(strategy: Strategy) -> None:
     """Raise BadStrategy for the first field that is out of its bounds."""
-    _check_hex("network", strategy.network, KEY_BYTES)
-    _check_range("version", strategy.version, 1, MAX_NUMBER)
+    check_hex("network", strategy.network, KEY_BYTES)
+    check_range("version", strategy.version, 1, MAX_NUMBER)
     if strategy.version == 1:
-        _require(strategy.previous == "", "previous", f"is {strategy.previous!r}", 'version 1 has none: leave it ""')
+        require(strategy.previous == "", "previous", f"is {strategy.previous!r}", 'version 1 has none: leave it ""')
     else:
-        _check_hex("previous", strategy.previous, 32)
+        check_hex("previous", strategy.previous, 32)
     _check_instants(strategy)
-    _check_range("replicas", strategy.replicas, 1, MAX_REPLICAS)
-    _check_range("min_acks", strategy.min_acks, 1, strategy.replicas)
-    _check_range("slot_bits", strategy.slot_bits, MIN_SLOT_BITS, MAX_SLOT_BITS)
-    _check_range("analyzer", strategy.analyzer, 1, MAX_NUMBER)
-    _check_range("ranking", strategy.ranking, 1, MAX_NUMBER)
-    _check_range("min_delay_s", strategy.min_delay_s, 0, MAX_DELAY_S)
-    _check_range("max_delay_s", strategy.max_delay_s, strategy.min_delay_s, MAX_DELAY_S)
-    _check_range("balance_queue", strategy.balance_queue, 1, MAX_NUMBER)
-    _check_range("balance_ratio", strategy.balance_ratio, 1.1, 1000)
-    _check_range("stable_grace_s", strategy.stable_grace_s, *GRACE_S)
-    _check_range("laptop_grace_s", strategy.laptop_grace_s, *GRACE_S)
-    _check_range("puzzle_bits", strategy.puzzle_bits, 0, MAX_PUZZLE_BITS)
-    _check_range("min_age_days", strategy.min_age_days, 0, MAX_AGE_DAYS)
+    check_range("replicas", strategy.replicas, 1, MAX_REPLICAS)
+    check_range("min_acks", strategy.min_acks, 1, strategy.replicas)
+    check_range("slot_bits", strategy.slot_bits, MIN_SLOT_BITS, MAX_SLOT_BITS)
+    check_range("analyzer", strategy.analyzer, 1, MAX_NUMBER)
+    check_range("ranking", strategy.ranking, 1, MAX_NUMBER)
+    check_range("min_delay_s", strategy.min_delay_s, 0, MAX_DELAY_S)
+    check_range("max_delay_s", strategy.max_delay_s, strategy.min_delay_s, MAX_DELAY_S)
+    check_range("balance_queue", strategy.balance_queue, 1, MAX_NUMBER)
+    check_range("balance_ratio", strategy.balance_ratio, 1.1, 1000)
+    check_range("stable_grace_s", strategy.stable_grace_s, *GRACE_S)
+    check_range("laptop_grace_s", strategy.laptop_grace_s, *GRACE_S)
+    check_range("puzzle_bits", strategy.puzzle_bits, 0, MAX_PUZZLE_BITS)
+    check_range("min_age_days", strategy.min_age_days, 0, MAX_AGE_DAYS)
     fits = 0 < len(strategy.admission) <= MAX_ADMISSION_CHARS
-    _require(fits, "admission", f"{len(strategy.admission)} characters long", f"choose one of {', '.join(ADMISSIONS)}")
-    _check_range("second_look_permille", strategy.second_look_permille, 0, MAX_SECOND_LOOK_PERMILLE)
-    _check_range("former_last", strategy.former_last, 0, MAX_FORMER_LAST)
-    _check_range("former_days", strategy.former_days, 0, MAX_FORMER_DAYS)
+    require(fits, "admission", f"{len(strategy.admission)} characters long", f"choose one of {', '.join(ADMISSIONS)}")
+    check_range("second_look_permille", strategy.second_look_permille, 0, MAX_SECOND_LOOK_PERMILLE)
+    check_range("former_last", strategy.former_last, 0, MAX_FORMER_LAST)
+    check_range("former_days", strategy.former_days, 0, MAX_FORMER_DAYS)
     is_told = strategy.former_days > 0 or not strategy.former_last
-    _require(is_told, "former_last", f"is {strategy.former_last} for 0 days", "set former_days, too: 365 for a year")
-    _check_range("index_copies", strategy.index_copies, 1, MAX_REPLICAS)
+    require(is_told, "former_last", f"is {strategy.former_last} for 0 days", "set former_days, too: 365 for a year")
+    check_range("index_copies", strategy.index_copies, 1, MAX_REPLICAS)
     if strategy.tie_breaker:
-        _check_hex("tie_breaker", strategy.tie_breaker, KEY_BYTES)
-    _check_count("blocked", strategy.blocked, MAX_BLOCKED)
+        check_hex("tie_breaker", strategy.tie_breaker, KEY_BYTES)
+    check_count("blocked", strategy.blocked, MAX_BLOCKED)
     for node in strategy.blocked:
-        _check_hex("blocked", node, KEY_BYTES)
-    _check_count("gone", strategy.gone, MAX_BLOCKED)
+        check_hex("blocked", node, KEY_BYTES)
+    check_count("gone", strategy.gone, MAX_BLOCKED)
     for gone in strategy.gone:
-        _check_hex("gone", gone.id, KEY_BYTES)
-        _check_range("gone", gone.at, 1, MAX_INSTANT)
-    _check_range("room_unit", strategy.room_unit, MIN_ROOM_UNIT, MAX_INSTANT)
+        check_hex("gone", gone.id, KEY_BYTES)
+        check_range("gone", gone.at, 1, MAX_INSTANT)
+    check_range("room_unit", strategy.room_unit, MIN_ROOM_UNIT, MAX_INSTANT)
     _check_rooms(strategy)
-    _check_count("rules", strategy.rules, MAX_RULES)
+    check_count("rules", strategy.rules, MAX_RULES)
     for number, rule in enumerate(strategy.rules, start=1):
         _check_rule(f"rules[{number}]", rule, strategy)
     _check_addresses(strategy)
     _check_inviting(strategy)
-    _check_count("importers", strategy.importers, MAX_IMPORTERS)
+    check_count("importers", strategy.importers, MAX_IMPORTERS)
     for key in strategy.importers:
-        _check_hex("importers", key, KEY_HEX // 2)
+        check_hex("importers", key, KEY_HEX // 2)
     _check_needs(strategy.needs)
     check_publishers(Publishers(strategy.publishers, strategy.threshold))
 
@@ -139,12 +138,12 @@ def check_bounds(strategy: Strategy) -> None:
 def check_publishers(publishers: Publishers) -> None:
     """Raise BadStrategy unless there are 1 … 16 distinct keys and the threshold can be met."""
     keys = publishers.keys
-    _require(len(keys) > 0, "publishers", "is empty", "name the keys that may sign the next version")
-    _check_count("publishers", keys, MAX_PUBLISHERS)
+    require(len(keys) > 0, "publishers", "is empty", "name the keys that may sign the next version")
+    check_count("publishers", keys, MAX_PUBLISHERS)
     for key in keys:
-        _check_hex("publishers", key, 32)
-    _require(len(set(keys)) == len(keys), "publishers", "names a key twice", "name each key once")
-    _check_range("threshold", publishers.threshold, 1, len(keys))
+        check_hex("publishers", key, 32)
+    require(len(set(keys)) == len(keys), "publishers", "names a key twice", "name each key once")
+    check_range("threshold", publishers.threshold, 1, len(keys))
 
 
 def signers(signed: SignedStrategy, trusted: Publishers) -> tuple[str, ...]:
@@ -168,7 +167,7 @@ def parse_address(text: str) -> Endpoint:
         raise BadStrategy(
             "bootstrap", f"{text!r} is no address ({error})", 'write "IP:port" or "[IPv6]:port"'
         ) from None
-    _require(bracketed == (endpoint.family == 6), "bootstrap", f"{text!r}", 'write IPv6 as "[IPv6]:port"')
+    require(bracketed == (endpoint.family == 6), "bootstrap", f"{text!r}", 'write IPv6 as "[IPv6]:port"')
     return endpoint
 
 
@@ -180,12 +179,12 @@ def _signature(document: bytes, publisher: Identity) -> Signature:
 
 
 def _check_rooms(strategy: Strategy) -> None:
-    _check_count("rooms", strategy.rooms, MAX_ROOMS)
+    check_count("rooms", strategy.rooms, MAX_ROOMS)
     for room in strategy.rooms:
-        _check_hex("rooms", room.id, KEY_BYTES)
-        _check_range("rooms", room.step, LOWEST_STEP, HIGHEST_STEP)
+        check_hex("rooms", room.id, KEY_BYTES)
+        check_range("rooms", room.step, LOWEST_STEP, HIGHEST_STEP)
     named = {room.id for room in strategy.rooms}
-    _require(len(named) == len(strategy.rooms), "rooms", "names a member twice", "name each member once")
+    require(len(named) == len(strategy.rooms), "rooms", "names a member twice", "name each member once")
 
 
 def _check_slots(strategy: Strategy, previous: SignedStrategy | None) -> None:
@@ -193,7 +192,7 @@ def _check_slots(strategy: Strategy, previous: SignedStrategy | None) -> None:
     if previous is not None:
         bits = parse_document(previous.document).slot_bits
         remedy = f"keep {bits} or choose {bits + 1}: slots may be doubled once a version, and never halved"
-        _require(strategy.slot_bits in (bits, bits + 1), "slot_bits", f"is {strategy.slot_bits} after {bits}", remedy)
+        require(strategy.slot_bits in (bits, bits + 1), "slot_bits", f"is {strategy.slot_bits} after {bits}", remedy)
 
 
 def _check_spread(strategy: Strategy, previous: SignedStrategy | None) -> None:
@@ -213,7 +212,7 @@ def _condition(rule: Rule) -> tuple[object, ...]:
 
 def _check_place(strategy: Strategy, previous: SignedStrategy | None) -> None:
     if previous is None:
-        _require(strategy.version == 1, "version", f"is {strategy.version}, but nothing precedes it", "begin with 1")
+        require(strategy.version == 1, "version", f"is {strategy.version}, but nothing precedes it", "begin with 1")
         return
     wanted = parse_document(previous.document).version + 1
     if strategy.version != wanted:
@@ -237,29 +236,29 @@ def _verifies(document: bytes, signature: Signature) -> bool:
 
 
 def _check_instants(strategy: Strategy) -> None:
-    _check_range("effective_at", strategy.effective_at, 0, MAX_INSTANT)
-    _check_range("expires_at", strategy.expires_at, strategy.effective_at + 1, MAX_INSTANT)
-    _check_range("next_at", strategy.next_at, strategy.effective_at, strategy.expires_at)
+    check_range("effective_at", strategy.effective_at, 0, MAX_INSTANT)
+    check_range("expires_at", strategy.expires_at, strategy.effective_at + 1, MAX_INSTANT)
+    check_range("next_at", strategy.next_at, strategy.effective_at, strategy.expires_at)
 
 
 def _check_inviting(strategy: Strategy) -> None:
-    _check_count("admitters", strategy.admitters, MAX_ADMITTERS)
+    check_count("admitters", strategy.admitters, MAX_ADMITTERS)
     for admitter in strategy.admitters:
-        _check_hex("admitters", admitter.key, KEY_HEX // 2)
-        _check_range("admitters", admitter.until, 0, MAX_INSTANT)
-    _check_count("revoked", strategy.revoked, MAX_REVOKED)
+        check_hex("admitters", admitter.key, KEY_HEX // 2)
+        check_range("admitters", admitter.until, 0, MAX_INSTANT)
+    check_count("revoked", strategy.revoked, MAX_REVOKED)
     for revocation in strategy.revoked:
-        _check_hex("revoked", revocation.id, KEY_HEX // 2 if len(revocation.id) == KEY_HEX else KEY_BYTES)
-        _check_range("revoked", revocation.from_at, 0, MAX_INSTANT)
+        check_hex("revoked", revocation.id, KEY_HEX // 2 if len(revocation.id) == KEY_HEX else KEY_BYTES)
+        check_range("revoked", revocation.from_at, 0, MAX_INSTANT)
 
 
 def _check_needs(needs: tuple[Need, ...]) -> None:
-    _check_count("needs", needs, MAX_NEEDS)
+    check_count("needs", needs, MAX_NEEDS)
     for need in needs:
         name = need.feature
         is_name = name.isascii() and name.isprintable() and 0 < len(name) <= MAX_FEATURE_CHARS
-        _require(is_name, "needs", f"names {name[:80]!r}", f"write 1 … {MAX_FEATURE_CHARS} printable ASCII characters")
-        _check_range("needs", need.binds_at, 0, MAX_INSTANT)
+        require(is_name, "needs", f"names {name[:80]!r}", f"write 1 … {MAX_FEATURE_CHARS} printable ASCII characters")
+        check_range("needs", need.binds_at, 0, MAX_INSTANT)
 
 
 def _check_rule(name: str, rule: Rule, strategy: Strategy) -> None:
@@ -268,23 +267,23 @@ def _check_rule(name: str, rule: Rule, strategy: Strategy) -> None:
     _check_action(name, rule)
     if rule.host is not None:
         sane = 0 < len(rule.host) <= MAX_HOST_CHARS and rule.host == rule.host.lower().strip()
-        _require(
+        require(
             sane and rule.host != "*.", f"{name}.host", f"is {rule.host!r}", 'write "host" or "*.suffix", lower case'
         )
     if rule.pattern is not None:
-        _require(len(rule.pattern) <= MAX_PATTERN_CHARS, f"{name}.pattern", "is too long", "at most 1,000 characters")
+        require(len(rule.pattern) <= MAX_PATTERN_CHARS, f"{name}.pattern", "is too long", "at most 1,000 characters")
         try:
             Pattern(rule.pattern)
         except BadStrategy as error:
             raise BadStrategy(f"{name}.pattern", error.reason, error.remedy) from None
     if rule.slots is not None:
         first, last = rule.slots
-        _check_range(f"{name}.slots", first, 0, last)
-        _check_range(f"{name}.slots", last, first, 2**strategy.slot_bits - 1)
+        check_range(f"{name}.slots", first, 0, last)
+        check_range(f"{name}.slots", last, first, 2**strategy.slot_bits - 1)
     if rule.max_depth is not None:
-        _check_range(f"{name}.max_depth", rule.max_depth, 0, MAX_NUMBER)
+        check_range(f"{name}.max_depth", rule.max_depth, 0, MAX_NUMBER)
     if rule.min_delay_s is not None:
-        _check_range(f"{name}.min_delay_s", rule.min_delay_s, 0, MAX_DELAY_S)
+        check_range(f"{name}.min_delay_s", rule.min_delay_s, 0, MAX_DELAY_S)
 
 
 def _check_action(name: str, rule: Rule) -> None:
@@ -292,16 +291,16 @@ def _check_action(name: str, rule: Rule) -> None:
     by_address = rule.action if rule.action in BY_ADDRESS else "only"
     fields = (("peer", rule.peer, "prefer"), ("depth", rule.depth, "spread"), ("prefixes", rule.prefixes, by_address))
     for field, value, action in fields:
-        _require(
+        require(
             (value is not None) == (rule.action == action),
             f"{name}.{field}",
             f"is {value!r} in a rule that says {rule.action!r}",
             f'give it with "action": "{action}" and only there',
         )
     if rule.peer is not None:
-        _check_hex(f"{name}.peer", rule.peer, KEY_BYTES)
+        check_hex(f"{name}.peer", rule.peer, KEY_BYTES)
     if rule.depth is not None:
-        _check_range(f"{name}.depth", rule.depth, 0, MAX_SPREAD)
+        check_range(f"{name}.depth", rule.depth, 0, MAX_SPREAD)
     if rule.prefixes is not None:
         _check_prefixes(name, rule, rule.prefixes)
 
@@ -310,9 +309,9 @@ def _check_prefixes(name: str, rule: Rule, prefixes: tuple[str, ...]) -> None:
     """A rule by address holds for whole hosts: an address is known before a path is asked for."""
     for field in ("pattern", "slots", "max_depth", "min_delay_s"):
         is_free = getattr(rule, field) is None
-        _require(is_free, f"{name}.{field}", f"stands in a rule that says {rule.action!r}", "leave it out: host alone")
-    _require(bool(prefixes), f"{name}.prefixes", "is empty", 'name some, such as "10.20.0.0/16"')
-    _check_count(f"{name}.prefixes", prefixes, MAX_LISTED)
+        require(is_free, f"{name}.{field}", f"stands in a rule that says {rule.action!r}", "leave it out: host alone")
+    require(bool(prefixes), f"{name}.prefixes", "is empty", 'name some, such as "10.20.0.0/16"')
+    check_count(f"{name}.prefixes", prefixes, MAX_LISTED)
     for prefix in prefixes:
         try:
             parse_prefix(prefix)
@@ -322,34 +321,12 @@ def _check_prefixes(name: str, rule: Rule, prefixes: tuple[str, ...]) -> None:
 
 
 def _check_addresses(strategy: Strategy) -> None:
-    _check_count("bootstrap", strategy.bootstrap, MAX_LISTED)
+    check_count("bootstrap", strategy.bootstrap, MAX_LISTED)
     for address in strategy.bootstrap:
         parse_address(address)
-    _check_count("declared_prefixes", strategy.declared_prefixes, MAX_LISTED)
+    check_count("declared_prefixes", strategy.declared_prefixes, MAX_LISTED)
     for prefix in strategy.declared_prefixes:
         try:
             ipaddress.ip_network(prefix)
         except ValueError as error:
             raise BadStrategy("declared_prefixes", f"{prefix!r}: {error}", 'write "10.0.0.0/8" or "fd00::/8"') from None
-
-
-def _require(true: bool, field: str, reason: str, remedy: str) -> None:
-    if not true:
-        raise BadStrategy(field, reason, remedy)
-
-
-def _check_range(field: str, value: float, low: float, high: float) -> None:
-    _require(isfinite(value) and low <= value <= high, field, f"is {value}", f"choose {low} … {high}")
-
-
-def _check_count(field: str, values: Iterable[object], most: int) -> None:
-    count = len(tuple(values))
-    _require(count <= most, field, f"has {count} entries", f"at most {most}")
-
-
-def _check_hex(field: str, value: str, length: int) -> None:
-    try:
-        sane = len(bytes.fromhex(value)) == length and len(value) == 2 * length and value == value.lower()
-    except ValueError:
-        sane = False
-    _require(sane, field, f"is {value[:80]!r}", f"write {2 * length} lower-case hex digits")

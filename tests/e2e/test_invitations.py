@@ -55,6 +55,6 @@ def test_friends_come_by_file_and_by_words_a_stranger_is_told_and_a_guest_is_put
         assert f"{by['voucher']} by {by['inviter']}" in ben.do("peers"), "all members can see by what ann came in"
         one.do("strategy", "draft", "--revoke", by["voucher"], "--out", "draft.json")
         one.do("strategy", "sign", "draft.json", *key, "--out", "signed.json", "--yes")
-        assert "adopted: version 2" in one.do("strategy", "publish", "signed.json")
+        assert "adopted: version 3" in one.do("strategy", "publish", "signed.json")
         wait_until("ann is out", lambda: sees(one, 2) and sees(ben, 2), OUT_S)
         wait_until("and says so", lambda: warned(ann, "was revoked") and not owned(ann), OUT_S)

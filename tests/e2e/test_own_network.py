@@ -84,12 +84,12 @@ def test_two_people_and_a_third_get_there(tmp_path: Path) -> None:
         effect = publish(town, two, "--set", "min_acks=3", *rules)
         assert f"shops.test: {len(SHOPS)} addresses, {len(SHOPS)} pages, by rule 2" in effect
         for machine in all_three:
-            wait_until("all obey version 2", lambda m=machine: m.status()["strategy"]["version"] == 2, 10)
+            wait_until("all obey version 3", lambda m=machine: m.status()["strategy"]["version"] == 3, 10)
         shown = third.do("strategy", "show")
         assert "a write waits for 3" in shown and "town.test" in shown
-        assert third.do("strategy", "log").count("signed by") == 2 and "in force" in one.do("strategy", "log")
+        assert third.do("strategy", "log").count("signed by") == 3 and "in force" in one.do("strategy", "log")
         refusal = third.do("crawl", f"http://shops.test:{town.port}/new", code=1)
-        assert "rule 2 of strategy 2" in refusal
+        assert "rule 2 of strategy 3" in refusal
 
         wait_until("the shops, which nobody may crawl now, are gone", lambda: have_all(all_three, len(ROOMS)), 60)
         assert same_answers(all_three, len(ROOMS))
@@ -116,7 +116,7 @@ def test_two_people_and_a_third_get_there(tmp_path: Path) -> None:
                 wait_until("each sees three again", lambda m=machine: sees(m, 3))
             wait_until("nothing is lost", lambda: have_all(all_three, len(ROOMS)), 40)
             wait_until("settled again, all answer alike", lambda: same_answers(all_three, len(ROOMS)), 20)
-            assert one.status()["strategy"]["version"] == 3
+            assert one.status()["strategy"]["version"] == 4
         assert town.fetches() == fetched, "nothing is fetched again"
 
 

@@ -44,15 +44,9 @@ from node.strategy.draft import (
     parse_setting,
     read_version,
 )
+from node.strategy.draft_checks import FEW_BITS, check_index_copies, check_members, check_slots, proposed_bits
 from node.strategy.impact import changes_json
-from node.strategy.signing import (
-    FEW_BITS,
-    check_index_copies,
-    check_members,
-    check_slots,
-    document_to_sign,
-    proposed_bits,
-)
+from node.strategy.signing import document_to_sign
 from node.views.lenient_json import Json, listed, tables
 from node.views.safe_text import plain, plain_json
 from node.views.strategy import change_lines, effect_lines, instant

@@ -18,7 +18,8 @@ from node.cli.commands.output import ask
 from node.cli.commands.strategy_files import read_file
 from node.cli.commands.target_node import client, data_dir
 from node.strategy.draft import DraftRequest, check_understood, draft, next_version
-from node.strategy.signing import check_index_copies, document_to_sign, own_keys
+from node.strategy.draft_checks import check_index_copies
+from node.strategy.signing import document_to_sign, own_keys
 from node.strategy.typed_change import FIELDS, open_fields, typed_change
 from node.views.safe_text import plain
 from node.views.strategy import rule_words

@@ -10,7 +10,7 @@ from random import Random
 
 from dht import AddressPolicy, Event, Placement, Slot, Strategy, StrategyAhead, StrategyRules
 from node.extras.simulation.swarm import Bee, Swarm
-from node.strategy.signing import proposed_bits
+from node.strategy.draft_checks import proposed_bits
 
 REPLICAS = 3
 PULL_TRIPS = 2  # round trips until a strategy is there by TLS on a connection that is not open yet

@@ -24,16 +24,10 @@ from dht import (
 )
 from node.service.service import Service
 from node.strategy.draft import check_understood, draft, next_version, read_version
+from node.strategy.draft_checks import check_index_copies, check_members, check_slots, puts_out_many
 from node.strategy.impact import changes_json
 from node.strategy.kept_drafts import KeptDraft, KeptDrafts
-from node.strategy.signing import (
-    check_index_copies,
-    check_members,
-    check_slots,
-    document_to_sign,
-    own_keys,
-    puts_out_many,
-)
+from node.strategy.signing import document_to_sign, own_keys
 from node.strategy.typed_change import FIELDS, open_fields, typed_change
 from node.views.safe_text import plain
 from node.views.strategy import change_lines, effect_lines, rule_words

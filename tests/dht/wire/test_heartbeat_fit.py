@@ -33,7 +33,7 @@ from dht.wire.heartbeat import (
 from dht.wire.heartbeat_fit import NAME, OPERATOR, OTHERS_BYTES, REFUSED, SLOTS, SPARE_BYTES, fit, why_left_out
 from dht.wire.invitation import INVITED_BY_BYTES
 from dht.wire.room_step import FULL_STEP, HIGHEST_STEP, HOURS_RING, RoomStep
-from node.strategy.signing import FEW_BITS, MANY_MEMBERS, most_bits
+from node.strategy.draft_checks import FEW_BITS, MANY_MEMBERS, most_bits
 
 NODE, NETWORK = Identity(b"n" * 32), b"n" * 20
 NOW = Now(1_000_000.0, 50.0)

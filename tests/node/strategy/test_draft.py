@@ -24,7 +24,7 @@ from node.strategy.draft import (
     parse_rule,
     parse_setting,
 )
-from node.strategy.signing import check_index_copies, check_members, check_slots, proposed_bits
+from node.strategy.draft_checks import check_index_copies, check_members, check_slots, proposed_bits
 
 KEY, OTHER, NODE = "aa" * 32, "bb" * 32, "cc" * 20
 DENIED, SLOW = Rule(action="deny", host="bad.test"), Rule(host="*.slow.test", min_delay_s=9.0)
