@@ -124,7 +124,7 @@ async def _serve(
         departure = Departure(overlay, core.store, data.leaving)
         settings.obey = partial(_obey, core)
         answers = Service(core, overlay, network, departure, system_clock, settings, newest_lines())
-        web = WebServer(answers, config.node, config.crawl, data.read_token(), VERSION, own, network.name)
+        web = WebServer(answers, config.node, config.crawl, data.read_token(), VERSION, own, network.name, data.keys)
         spare_collector()
         log.info("node starts id=%s network=%s", own.node_id.hex(), network.name)
         async with asyncio.TaskGroup() as tasks:

@@ -1,5 +1,5 @@
 """How do publishers begin a network and change its rules?
 
 A draft is the next strategy before anybody has signed it; a preview counts what it would move. Read draft, preview,
-then founding.
+signing, then founding.
 """

@@ -151,6 +151,11 @@ def _renewed(body: dict[str, Any], now: int) -> dict[str, int]:
     }
 
 
+def read_version(body: Mapping[str, Any]) -> Strategy:
+    """Read a version as the web API gives it, what it adds left aside; raises msgspec.ValidationError."""
+    return msgspec.convert({name: value for name, value in body.items() if name not in ABOUT}, Strategy)
+
+
 def parse_setting(text: str) -> tuple[str, Any]:
     """Read FIELD=VALUE; the value is JSON, or else a plain text."""
     name, equals, value = text.partition("=")
@@ -237,6 +242,8 @@ def _prefix_rule(text: str) -> Rule:
     """Read a rule that denies all URLs that begin alike, by whichever of the two schemes."""
     try:
         parts = split_url(canonical_url(text))
+        if "*" in parts.host:
+            raise BadUrl(text[:200], "its host is none")
     except BadUrl as error:
         raise BadStrategy("--deny", f"{text[:200]!r}: {error}", "write HOST or https://HOST/BEGINNING") from None
     beginning = re.escape(f"{parts.site}{parts.path}{'?' if parts.query else ''}{parts.query}")
@@ -278,9 +285,20 @@ def join_only(rules: Sequence[Rule]) -> list[Rule]:
 
 def _host(option: str, text: str) -> str:
     host = text.strip().lower().rstrip(".")
-    if not host or "/" in host or ":" in host:
+    if not host or set(host.removeprefix("*.")) & set("/:?#@*"):
         raise BadStrategy(option, f"{text!r} is no host", 'write a host such as www.example.org, or "*.example.org"')
-    return host
+    wildcard, name = ("*.", host[2:]) if host.startswith("*.") else ("", host)
+    return wildcard + _in_ascii(option, name)
+
+
+def _in_ascii(option: str, host: str) -> str:
+    """Write a host as canonical URLs have it, which is how rules meet it: xn--mnchen-3ya.example."""
+    try:
+        return split_url(canonical_url(f"http://{host}/")).host
+    except BadUrl as error:
+        raise BadStrategy(
+            option, f"{host[:80]!r} is no host: {error}", "write a host such as www.example.org"
+        ) from None
 
 
 def _rules(old: Sequence[Rule], wishes: DraftRequest) -> list[Rule]:

@@ -36,13 +36,18 @@ def check_index_copies(strategy: Strategy, *, is_meant: bool) -> None:
 def check_members(stay: int, lost: int, agreed: int | None) -> None:
     """Raise BadStrategy where too few present members would stay: fewer than two, or less than half. A publisher that
     means it says how many are lost (`agreed`). A version that leaves nobody could not spread, nor be followed."""
-    if not lost or (stay >= 2 and stay >= lost):
+    if not puts_out_many(stay, lost):
         return
     reason = f"puts out {lost} of {stay + lost} present members"
     if not stay:
         raise BadStrategy("this version", f"{reason}: it leaves nobody", "mend what `lost` names above")
     if agreed != lost:
         raise BadStrategy("this version", reason, f"mend what `lost` names above, or add --yes-i-lose {lost}")
+
+
+def puts_out_many(stay: int, lost: int) -> bool:
+    """Tell whether a version puts out so many present members that its publisher must say how many."""
+    return lost > 0 and (stay < 2 or stay < lost)
 
 
 def proposed_bits(now: int, members: int, replicas: int) -> int:

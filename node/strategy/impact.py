@@ -5,7 +5,7 @@ apart, because they deserve different trust.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -51,14 +51,16 @@ class KnownContents:
         return sum(k.bytes for k in weighed) / max(1, sum(k.documents + k.visits for k in weighed))
 
 
-def moved(parts: Iterable[SlotMove], counts: KnownContents) -> Json:
-    """Return how many copies must be made: as a share of all, in documents and in bytes, by how well they are known."""
-    whole = changed = copies = gained = 0
+def moved(parts: Iterable[SlotMove], counts: KnownContents, lost: Collection[NodeId] = ()) -> Json:
+    """Return how many copies must be made: as a share of all, in documents and in bytes, by how well they are known.
+    A slot is without a copy where all its owners are among the `lost` members."""
+    whole = changed = copies = gained = without = 0
     documents, sizes, ways = Counter[str](), Counter[str](), Counter[str]()
     mean_documents, mean_visits = counts.mean
     record_bytes = counts.record_bytes
     for part in parts:
         whole, copies = whole + 1, copies + len(part.after)
+        without += bool(part.before) and all(owner in lost for owner in part.before)
         if not (times := len(part.gained)):
             continue
         changed, gained = changed + 1, gained + times
@@ -71,7 +73,7 @@ def moved(parts: Iterable[SlotMove], counts: KnownContents) -> Json:
     return {
         "parts": {"all": whole, "changed": changed, **_by_way(ways)},
         "key_space": {"changed": round(changed / max(1, whole), 4)},
-        "copies": {"all": copies, "moved": gained, "share": round(gained / max(1, copies), 4)},
+        "copies": {"all": copies, "moved": gained, "share": round(gained / max(1, copies), 4), "without": without},
         "documents": {"moved": sum(documents.values()), **_by_way(documents)},
         "bytes": {"moved": sum(sizes.values()), **_by_way(sizes)},
     }

@@ -5,7 +5,7 @@ not looked at is said.
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 
 from crawl import hashes_cover
@@ -68,7 +68,7 @@ class StrategyPreview:
                 stay=[peer.hex() for peer in left.stay],
                 lost=[{"node": peer.hex(), "reason": reason} for peer, reason in left.lost.items()],
                 changes=changes_json(before, after),
-                **await self._moved(before, after),
+                **await self._moved(before, after, left.lost),
                 hosts=await self._hosts(before, after),
                 notes=list(self._notes(base, before, after)),
             )
@@ -122,7 +122,7 @@ class StrategyPreview:
 
     # What moves
 
-    async def _moved(self, before: Strategy, after: Strategy) -> Json:
+    async def _moved(self, before: Strategy, after: Strategy, lost: Collection[NodeId]) -> Json:
         view, bits = self._overlay.view, max(before.slot_bits, after.slot_bits)
         old, new = view.domains.placement(view.members(), before), view.domains.placement(view.members(), after)
         loop = asyncio.get_running_loop()
@@ -137,7 +137,8 @@ class StrategyPreview:
         others = [slot for slot in changed if slot not in mine]
         whole = store.summary(bytes(KEY_BYTES), b"\xff" * KEY_BYTES)
         usual_bytes = store.room.record_bytes / max(1, whole.documents + whole.visits)
-        return moved(found, KnownContents(await self._count(own, bits), await self._ask(others, bits), usual_bytes))
+        contents = KnownContents(await self._count(own, bits), await self._ask(others, bits), usual_bytes)
+        return moved(found, contents, lost)
 
     async def _count(self, slots: Sequence[Slot], bits: int) -> dict[Slot, SlotContents]:
         """Count what lies here; bytes are summed while there is time."""

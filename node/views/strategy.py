@@ -106,6 +106,8 @@ def effect_lines(effect: Json) -> Iterator[tuple[str, str]]:
         "copies",
         f"{count(copies, 'moved'):,} of {count(copies, 'all'):,} slot copies must be made ({percent:.1f} %)",
     )
+    if alone := count(copies, "without"):
+        yield "without a copy", f"{alone:,} slots: no member that stays keeps what lies in them"
     yield "pages", _total(table(effect, "documents"), lambda n: f"{n:,}")
     yield "bytes", _total(table(effect, "bytes"), size)
     yield from _host_lines(hosts)

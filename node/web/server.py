@@ -5,6 +5,7 @@ import logging
 import secrets
 import socket
 from functools import partial
+from pathlib import Path
 
 from aiohttp import web
 
@@ -30,6 +31,7 @@ from node.web.key_directory import KeyDirectory
 from node.web.monitoring import Health, Metrics
 from node.web.owner.login import Logins, Owner
 from node.web.owner.owner_pages import OwnerPages
+from node.web.owner.strategy_pages import OwnerStrategy
 from node.web.rendering.pages import CrawlerIdentity, Pages
 from node.web.requests.api import Api
 from node.web.requests.caller_limit import caller_of
@@ -66,8 +68,10 @@ class WebServer:
         version: str,
         identity: Identity,
         network: str = "",
+        keys: Path = Path("keys"),
     ) -> None:
-        """`network`: the name of this node's network, as site owners read it."""
+        """`network`: the name of this node's network, as site owners read it. `keys`: the folder where a publisher's
+        key may lie."""
         key = CrawlerKey(identity) if crawl.sign else None
         crawler = CrawlerIdentity(crawl.agent, crawl.user_agent(version), network, crawl.info_url, key)
         self._config = config
@@ -78,6 +82,7 @@ class WebServer:
         preferences = Preferences(pages, RulesFile(config.site_rules))
         new_code = partial(secrets.token_urlsafe, CODE_BYTES)
         logins = Logins(new_code)
+        owner_pages = OwnerPages(service, pages)
         self._searches = RunningSearches(service, new_code)
         self._guard = Guard(config, token, metrics, pages.problem, logins, identity.node_id.hex())
         self._handlers = handlers_of(
@@ -91,7 +96,8 @@ class WebServer:
             Memento(service),
             Health(service, metrics),
             Owner(logins, pages),
-            OwnerPages(service, pages),
+            owner_pages,
+            OwnerStrategy(service, owner_pages, logins, keys),
             KeyDirectory(service, key),
         )
         self._handlers |= added_handlers(service, config)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -119,6 +120,8 @@ class FakeService:
     unread_slot: int | None = 7
     fails_at: int = 0  # which reading of the archive ends with an error
     effect: Json = field(default_factory=dict)  # of a draft's effect: who stays, who is lost
+    in_force: Json = field(default_factory=dict)  # fields of its strategy
+    published: list[bytes] = field(default_factory=list)  # strategies
     scrubs: int = 0  # begun
     scrubbed: int = 0  # looks at it since
     forgets: int = 0  # scrubs, as who starts anew before anything was read
@@ -263,9 +266,8 @@ class FakeService:
         return filled(Preview, {"parts": {"all": 256, "changed": 12}, **self.effect})
 
     async def strategy(self, which: str = "") -> Json:
-        strategy = Strategy(
-            network="ab" * 20, version=3, effective_at=1, expires_at=2, next_at=2, publishers=("cd" * 32,)
-        )
+        fields = {"network": "ab" * 20, "version": 3, "effective_at": 1, "expires_at": 2, "next_at": 2}
+        strategy = Strategy(**fields | {"publishers": ("cd" * 32,)} | self.in_force)
         about = {"digest": "ef" * 32, "signed_by": ["cd" * 32], "warnings": ["the next version is 3 days late"]}
         return {**msgspec.to_builtins(strategy), "not_understood": [], **about}
 
@@ -413,6 +415,7 @@ class FakeService:
     async def publish_strategy(self, document: bytes) -> Json:
         if b"signatures" not in document:
             raise BadStrategy("signatures", "1 of 2 that are needed", "let another publisher sign it")
+        self.published.append(document)
         return {**await self.strategy(), "version": 4, "adopted": True}
 
 
@@ -498,12 +501,12 @@ Start = Callable[..., Site]
 
 
 @pytest.fixture
-def start() -> Iterator[Start]:
+def start(tmp_path: Path) -> Iterator[Start]:
     """Start listeners on free ports, each in a thread with its own loop; all are stopped at the end."""
     stops: list[Callable[[], None]] = []
 
     def started(**settings: Any) -> Site:
-        site, stop = _start(NodeConfig(web_port=0, **settings))
+        site, stop = _start(NodeConfig(web_port=0, **settings), tmp_path)
         stops.append(stop)
         return site
 
@@ -517,11 +520,11 @@ def site(start: Start) -> Site:
     return start()
 
 
-def _start(config: NodeConfig) -> tuple[Site, Callable[[], None]]:
+def _start(config: NodeConfig, keys: Path) -> tuple[Site, Callable[[], None]]:
     loop = asyncio.new_event_loop()
     service = FakeService()
     crawl = CrawlConfig(info_url="https://example.org/bot")
-    server = WebServer(service, config, crawl, TOKEN, "0.1.0", OWN, "campus")
+    server = WebServer(service, config, crawl, TOKEN, "0.1.0", OWN, "campus", keys)
     task = loop.create_task(server.run())
     thread = threading.Thread(target=loop.run_until_complete, args=(_until_cancelled(task),), daemon=True)
     thread.start()

@@ -20,7 +20,6 @@ from dht import (
     add_signature,
     decode_signed,
     encode_document,
-    encode_signed,
     parse_document,
     sign_strategy,
     unknown_parts,
@@ -31,7 +30,6 @@ from node.cli.commands.strategy_files import read_any, read_file, write_signed
 from node.cli.commands.target_node import client
 from node.errors import NotRunning
 from node.strategy.draft import (
-    ABOUT,
     DraftRequest,
     check_understood,
     draft,
@@ -44,9 +42,11 @@ from node.strategy.draft import (
     parse_room,
     parse_rule,
     parse_setting,
+    read_version,
 )
 from node.strategy.draft_checks import FEW_BITS, check_index_copies, check_members, check_slots, proposed_bits
 from node.strategy.impact import changes_json
+from node.strategy.signing import document_to_sign
 from node.views.lenient_json import Json, listed, tables
 from node.views.safe_text import plain, plain_json
 from node.views.strategy import change_lines, effect_lines, instant
@@ -54,12 +54,12 @@ from node.views.strategy import change_lines, effect_lines, instant
 
 def make(arguments: Namespace) -> int:
     """Write the next version of the strategy, from the newest known one and the changes asked for (strategy draft)."""
-    newest, digest, not_understood = _newest(arguments)
+    newest, digest, not_understood = newest_version(arguments, arguments.source)
     check_understood(not_understood)
     if arguments.out and Path(arguments.out).exists() and not arguments.force:
         raise BadStrategy("--out", f"{arguments.out} is there already", "choose another file, or add --force")
     strategy = draft(newest, digest, _draft_request(arguments, newest), int(time.time()))
-    _check_slots(arguments, newest.slot_bits, strategy)
+    check_slot_bits(arguments, newest.slot_bits, strategy)
     check_index_copies(strategy, is_meant=arguments.one_index)
     text, notes = encode_document(strategy).decode(), notes_on(strategy, None if arguments.source else arguments)
     if not arguments.out:
@@ -104,39 +104,21 @@ def diff(arguments: Namespace) -> int:
 def sign(arguments: Namespace) -> int:
     """Show what a change moves, ask, then sign the draft or add signatures to a signed document (strategy sign)."""
     data = read_file(Path(arguments.draft))
-    keys = [_key(path) for path in arguments.key]
+    keys = [publisher_key(path) for path in arguments.key]
     if b'"signatures"' in data:
         signed = decode_signed(data)
         strategy = parse_document(signed.document)
     else:
         strategy = next_version(data, int(time.time()), arguments.draft)
-        signed = sign_strategy(_plain_document(strategy))  # checks its bounds
-        _check_slots(arguments, _bits_in_force(arguments), strategy)
+        signed = sign_strategy(document_to_sign(strategy))  # checks its bounds
+        check_slot_bits(arguments, _bits_in_force(arguments), strategy)
         check_index_copies(strategy, is_meant=arguments.one_index)
-    if not _agreed(arguments, strategy):
+    if not agreed(arguments, strategy):
         return 1
     for key in keys:
         signed = add_signature(signed, key)
     write_signed(signed, arguments.out)
     _say_what_lacks(arguments, signed, strategy)
-    return 0
-
-
-def gone(arguments: Namespace) -> int:
-    """Sign and publish a next version that says that a node is gone for good (network gone)."""
-    arguments.source = None
-    newest, digest, not_understood = _newest(arguments)
-    check_understood(not_understood)
-    keys, node = [_key(path) for path in arguments.key], arguments.node.lower()
-    if len(keys) < newest.threshold:
-        remedy = f"draft it for all to sign: dse-node strategy draft --gone {node[:40]} --out draft.json"
-        raise BadStrategy("--key", f"{newest.threshold} publishers must sign, {len(keys)} did", remedy)
-    strategy = draft(newest, digest, DraftRequest({}, gone=[node]), int(time.time()))
-    if not _agreed(arguments, strategy):
-        return 1
-    signed = sign_strategy(_plain_document(strategy), *keys)
-    client(arguments, needs_token=True).post("/api/v1/strategy", encode_signed(signed))
-    print(f"version {strategy.version}: {node} is gone; the other nodes take over what was its part")
     return 0
 
 
@@ -200,7 +182,7 @@ def _bits_in_force(arguments: Namespace) -> int:
         return 0
 
 
-def _check_slots(arguments: Namespace, before: int, strategy: Strategy) -> None:
+def check_slot_bits(arguments: Namespace, before: int, strategy: Strategy) -> None:
     """Raise BadStrategy where a strategy has more slots than its network may have; few slots need no count."""
     if strategy.slot_bits > max(before, FEW_BITS):
         check_slots(strategy, before, _members(arguments))
@@ -208,10 +190,11 @@ def _check_slots(arguments: Namespace, before: int, strategy: Strategy) -> None:
 
 def _publisher(text: str) -> str:
     """Return a public key as it stands, or that of a key file."""
-    return text.lower() if len(text) == 64 else _key(text).public_key.hex()
+    return text.lower() if len(text) == 64 else publisher_key(text).public_key.hex()
 
 
-def _key(path: str) -> Identity:
+def publisher_key(path: str) -> Identity:
+    """Read a publisher's key; raises BadStrategy."""
     try:
         return Identity.load(Path(path))
     except BadIdentity as error:
@@ -221,10 +204,10 @@ def _key(path: str) -> Identity:
 # Versions: from the node, from files
 
 
-def _newest(arguments: Namespace) -> tuple[Strategy, str, Sequence[str]]:
+def newest_version(arguments: Namespace, source: str | None = None) -> tuple[Strategy, str, Sequence[str]]:
     """Return the newest version, its digest, and what of it is not understood here or at the running node."""
-    if arguments.source:
-        signed = decode_signed(read_file(Path(arguments.source)))
+    if source:
+        signed = decode_signed(read_file(Path(source)))
         return parse_document(signed.document), signed.digest, unknown_parts(signed.document)
     body = _ask(arguments, "newest")
     return *_version_in(body), [str(part) for part in body.get("not_understood") or ()]
@@ -244,15 +227,10 @@ def _ask(arguments: Namespace, which: str) -> Json:
 
 
 def _version_in(body: Json) -> tuple[Strategy, str]:
-    fields = {name: value for name, value in body.items() if name not in ABOUT}
     try:
-        return msgspec.convert(fields, Strategy), str(body.get("digest"))
+        return read_version(body), str(body.get("digest"))
     except msgspec.ValidationError as error:
         raise NotRunning("the node", f"its strategy cannot be read ({error})", "use a node of this version") from None
-
-
-def _plain_document(strategy: Strategy) -> bytes:
-    return plain_json(encode_document(strategy).decode()).encode()
 
 
 # What it moves
@@ -288,7 +266,7 @@ def _print_effect(effect: Json, file: Any) -> None:
     print_facts([(f"  {name}", value) for name, value in effect_lines(effect)], file=file)
 
 
-def _agreed(arguments: Namespace, strategy: Strategy) -> bool:
+def agreed(arguments: Namespace, strategy: Strategy) -> bool:
     """Show what a draft changes, and ask at a terminal; where there is none, only --yes signs."""
     _show_preview(arguments, strategy)
     if not arguments.yes and not sys.stdin.isatty():

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from dht import BadStrategy, SignedStrategy, Strategy, decode_signed, encode_signed, parse_document
-from node.strategy.draft import ABOUT
+from node.strategy.draft import read_version
 from node.views.safe_text import plain_json
 
 MAX_DRAFT_BYTES = 1 << 20
@@ -22,7 +22,7 @@ def read_any(source: str) -> Strategy:
     try:
         fields = msgspec.json.decode(data, type=dict[str, Any])
         if "digest" in fields:
-            return msgspec.convert({n: v for n, v in fields.items() if n not in ABOUT}, Strategy)
+            return read_version(fields)
     except msgspec.DecodeError:
         pass
     try:

@@ -19,6 +19,7 @@ from node.web.requests.route_table import route
 
 LINK_S = 300.0  # from `dse-node open` to the click
 SESSION_S = 12 * 3600.0  # since the last request: a day's work
+FRESH_S = 300.0  # since the login: so long the owner's browser may use the publisher's key
 MAX_LINKS, MAX_SESSIONS = 8, 16  # at once; the oldest make room, since only the owner makes any
 
 
@@ -30,6 +31,7 @@ class Logins:
         self._new_code = new_code
         self._links: dict[str, float] = {}  # code → when it ends
         self._sessions: dict[str, float] = {}
+        self._fresh: dict[str, float] = {}  # sessions whose login was a moment ago → until when that counts
 
     def new_link(self, now: float) -> str:
         """Return the code of a link that logs in once, within LINK_S."""
@@ -40,7 +42,14 @@ class Logins:
         found = _find(self._links, code)
         if not found or self._links.pop(found) < now:
             return ""
-        return self._add(self._sessions, now + SESSION_S, MAX_SESSIONS)
+        session = self._add(self._sessions, now + SESSION_S, MAX_SESSIONS)
+        self._fresh = {code: ends_at for code, ends_at in self._fresh.items() if code in self._sessions}
+        self._fresh[session] = now + FRESH_S
+        return session
+
+    def is_fresh(self, session: str, now: float) -> bool:
+        """Tell whether a session under way began a moment ago, whatever was asked in it since."""
+        return self.is_owner(session, now) and self._fresh.get(_find(self._fresh, session), now) > now
 
     def is_owner(self, session: str, now: float) -> bool:
         """Tell whether a session is under way, and have it go on from now."""
@@ -110,6 +119,11 @@ def has_session(request: web.Request, logins: Logins) -> bool:
     """Tell whether a request comes from a page of this node in a browser that its owner logged in."""
     session = request.cookies.get(_cookie(request), "") if "Cookie" in request.headers else ""
     return bool(session) and _is_own(request) and logins.is_owner(session, _now())
+
+
+def has_logged_in_now(request: web.Request, logins: Logins) -> bool:
+    """Tell whether a request comes from a page of this node in a browser that its owner logged in a moment ago."""
+    return has_session(request, logins) and logins.is_fresh(request.cookies.get(_cookie(request), ""), _now())
 
 
 def _is_own(request: web.Request) -> bool:

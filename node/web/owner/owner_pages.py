@@ -14,7 +14,6 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from crawl import SCOPE_KINDS
-from node.api.body import Json
 from node.errors import ConfigError
 from node.owner.figure_history import Span
 from node.owner.member_page import ORDERS
@@ -36,7 +35,6 @@ from node.web.requests.route_table import route
 
 SITES = 40  # on a page; with the longest names of hosts it stays below 100 kB
 LOG_LINES = 60
-VERSIONS = 20  # of the strategy, the newest
 REFUSAL_CHARS = 300
 
 
@@ -58,7 +56,7 @@ class OwnerPages:
         status = (await self._service.status()).plain()
         view = view_of(status)
         plots = figure_plots(self._service.owner.history, span, time.time(), _translate(request))
-        return self._render(request, "owner.html", status=view, state=owner_state(status, view), plots=plots, span=span)
+        return self.render(request, "owner.html", status=view, state=owner_state(status, view), plots=plots, span=span)
 
     async def owner_network(self, request: web.Request) -> web.Response:
         """Show the members of the network, what they need, and the key space."""
@@ -68,7 +66,7 @@ class OwnerPages:
             raise BadParameter("order", f"is none of {', '.join(ORDERS)}")
         find = plain(values.text("find").strip())
         seen = await self._service.members.members(find, order, values.count("from"))
-        return self._render(
+        return self.render(
             request,
             "owner_network.html",
             map=found,
@@ -87,7 +85,7 @@ class OwnerPages:
         values = parameters(request, "owner_sites")
         begins = plain(values.text("begins").strip().lower())
         seen = self._service.owner.sites(begins, values.text("after"), SITES)
-        return self._render(
+        return self.render(
             request,
             "owner_sites.html",
             seen=seen,
@@ -99,18 +97,15 @@ class OwnerPages:
         )
 
     async def owner_work(self, request: web.Request) -> web.Response:
-        """Show jobs, strategy, durability, the newest log lines and the settings."""
+        """Show jobs, durability, the newest log lines and the settings."""
         owner, values = self._service.owner, parameters(request, "owner_work")
         settings, wanted = owner.settings(), values.text("setting")
         view = view_of((await self._service.status()).plain())
-        log = (await self._service.strategy_log()).plain()
-        return self._render(
+        return self.render(
             request,
             "owner_work.html",
             status=view,
             jobs=await owner.jobs(),
-            versions=_newest(log),
-            strategy_warnings=[plain(each) for each in log.get("warnings", [])],
             lines=owner.log()[:LOG_LINES],
             settings=settings,
             about=setting_about(wanted),
@@ -122,7 +117,7 @@ class OwnerPages:
     async def owner_pause(self, request: web.Request) -> web.Response:
         """Stop or resume fetching, and lead back."""
         self._service.pause((await read_form(request, "owner_pause")).flag("paused"))
-        return _lead_to(request, "owner_overview")
+        return lead_to(request, "owner_overview")
 
     async def owner_crawl(self, request: web.Request) -> web.Response:
         """Hand a URL in, and lead back with what became of that."""
@@ -134,7 +129,7 @@ class OwnerPages:
         url = url if "://" in url else f"http://{url}"
         told = await self._service.crawl([url], depth=values.count("depth"), scope=scope)
         refused = next((each.reason for each in told.refused), "")
-        return _lead_to(request, "owner_sites", accepted=told.accepted or "", refused=plain(refused, REFUSAL_CHARS))
+        return lead_to(request, "owner_sites", accepted=told.accepted or "", refused=plain(refused, REFUSAL_CHARS))
 
     async def owner_set(self, request: web.Request) -> web.Response:
         """Change a setting, and lead back to it with what became of that."""
@@ -144,13 +139,13 @@ class OwnerPages:
             told["accepted"] = "now" if await self._service.owner.set(key, values.text("value")) else "later"
         except ConfigError as error:
             told["refused"] = plain(error, REFUSAL_CHARS)
-        return _lead_to(request, "owner_work", "setting", setting=key, **told)
+        return lead_to(request, "owner_work", "setting", setting=key, **told)
 
     async def owner_wish(self, request: web.Request) -> web.Response:
         """Pause a host, refuse it or allow it again, and lead back to where it stands."""
         values = await read_form(request, "owner_wish")
         await self._service.owner.wish(*_wished(values))
-        return _lead_to(request, "owner_sites", begins=values.text("begins"), after=values.text("after"))
+        return lead_to(request, "owner_sites", begins=values.text("begins"), after=values.text("after"))
 
     async def owner_style(self, request: web.Request) -> web.Response:
         """Answer with the style sheet of the owner's pages."""
@@ -160,7 +155,8 @@ class OwnerPages:
         """Answer with the script of the owner's pages."""
         return web.Response(text=self._script, content_type="text/javascript", headers=CACHED)
 
-    def _render(self, request: web.Request, template: str, **values: Any) -> web.Response:
+    def render(self, request: web.Request, template: str, **values: Any) -> web.Response:
+        """Fill in a template of the owner's pages."""
         about: dict[str, Any] = {"owner_version": self._version, "here_path": request.path}
         return self._pages.render(request, template, **about, **values)
 
@@ -181,14 +177,9 @@ def _wished(values: Values) -> tuple[str, Wish]:
     return values.text("host"), wished
 
 
-def _lead_to(request: web.Request, name: str, part: str = "", /, **query: object) -> web.Response:
+def lead_to(request: web.Request, name: str, part: str = "", /, **query: object) -> web.Response:
     """Lead to a page, where `part` names one to a part of it."""
     query["hl"] = request.query.get("hl", "")[:16]
     given = {key: value for key, value in query.items() if value not in ("", None)}
     address = route(name).path + (f"?{urlencode(given)}" if given else "") + (f"#{part}" if part else "")
     return web.Response(status=303, headers={"Location": address})
-
-
-def _newest(log: Json) -> list[Json]:
-    versions = [each for each in log.get("versions", []) if isinstance(each, dict)]
-    return versions[: -VERSIONS - 1 : -1]

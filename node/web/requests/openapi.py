@@ -12,7 +12,7 @@ from node.api.body import Json
 from node.api.strategy_schema import describe
 from node.web.requests.problems import ProblemDetails
 from node.web.requests.route_table import ROUTES
-from node.web.requests.routes import FORM, JSON, HttpRoute, Parameter
+from node.web.requests.routes import JSON, HttpRoute, Parameter
 
 
 def openapi(version: str) -> Json:
@@ -70,7 +70,7 @@ def _operation(entry: HttpRoute, schemas: dict[Any, Json]) -> Json:
         fields = {field.name: _parameter(field, entry.path)["schema"] for field in entry.form}
         needed = [field.name for field in entry.form if field.default is None]
         form = {"schema": {"type": "object", "properties": fields, "required": needed}}
-        operation["requestBody"] = {"required": True, "content": {FORM: form}}
+        operation["requestBody"] = {"required": True, "content": {entry.form_type: form}}
     if entry.needs_token:
         operation["security"] = [{"token": []}]
     return operation

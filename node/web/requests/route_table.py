@@ -14,6 +14,7 @@ from node.config.settings import NodeConfig
 from node.extras import ROUTE_MODULES
 from node.service.service import Service
 from node.web.requests.routes import CORE_ROUTES, HttpRoute
+from node.web.requests.strategy_routes import STRATEGY_ROUTES
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Handlers = dict[str, Handler]  # by the name of the route
@@ -30,7 +31,11 @@ def handlers_of(*holders: object) -> Handlers:
 
 
 _ADDED = tuple(import_module(name) for name in ROUTE_MODULES)
-ROUTES: tuple[HttpRoute, ...] = (*CORE_ROUTES, *(route for module in _ADDED for route in module.ROUTES))
+ROUTES: tuple[HttpRoute, ...] = (
+    *CORE_ROUTES,
+    *STRATEGY_ROUTES,
+    *(route for module in _ADDED for route in module.ROUTES),
+)
 
 
 @cache

@@ -15,7 +15,7 @@ Kind = Literal["text", "count", "flag", "texts"]
 
 JSON, HTML, TEXT = "application/json", "text/html", "text/plain"
 KEY_DIRECTORY_TYPE = "application/http-message-signatures-directory+json"
-FORM = "application/x-www-form-urlencoded"
+FORM, FILES = "application/x-www-form-urlencoded", "multipart/form-data"
 MAX_LINE_BYTES = 40_960  # of a request's first line; browsers send more, and RFC 9112 asks for 8,000 at least
 MAX_TYPED = MAX_LINE_BYTES  # characters that are kept in the box; index.MAX_CHARS of them are searched, and it says so
 MAX_QUERY = 1000  # characters of a query from a program; longer ones are no questions
@@ -53,6 +53,7 @@ class HttpRoute:
     parameters: tuple[Parameter, ...] = ()
     needs_token: bool = False
     form: tuple[Parameter, ...] = ()  # the fields of a form that is sent as its body
+    form_type: str = FORM  # how that form is sent
     weight: int = 1  # as how many requests one counts against its caller's allowance; a search is 1
     is_public: bool = False  # a read that gives everybody the same: nothing of the node's machine, or of its owner
     is_private: bool = False  # shows members' addresses, or the machine: a proxy's callers need the token for it
@@ -272,7 +273,7 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
         _INTERFACE,
     ),
     _owner("/sites", "owner_sites", "The owner's page of the sites that wait", *_SITES, _INTERFACE),
-    _owner("/work", "owner_work", "The owner's page of jobs, copies, log, strategy, settings", *_SETTINGS, _INTERFACE),
+    _owner("/work", "owner_work", "The owner's page of jobs, copies, log, settings", *_SETTINGS, _INTERFACE),
     _owners_form("/pause", "owner_pause", "Pause fetching, or go on", Parameter("paused", "1 or 0", "flag", None)),
     _owners_form("/sites/crawl", "owner_crawl", "Hand a URL in, to be crawled", *_CRAWL),
     _owners_form("/settings", "owner_set", "Change a setting in the node's file, and at once where that can be", *_SET),

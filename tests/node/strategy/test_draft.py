@@ -180,12 +180,19 @@ def test_a_rule_that_is_none_is_refused_with_an_example(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("action", "text"),
-    [("deny", "http://"), ("deny", "a/b"), ("deny", ""), ("prefer", "a.test"), ("spread", "a.test=x"), ("spread", "a")],
+    [("deny", "http://"), ("deny", "a/b"), ("deny", ""), ("prefer", "a.test"), ("spread", "a.test=x"), ("spread", "a")]
+    + [("deny", text) for text in ("a?b", "a#b", "u@a.test", "*", "a.*.test", "a b", "https://*.a.test/x")],
 )
 def test_a_host_option_that_is_none_is_refused(action: str, text: str) -> None:
     with pytest.raises(BadStrategy) as refused:
         host_rule(action, text)
     assert refused.value.field == f"--{action}"
+
+
+@pytest.mark.parametrize("text", ["MÜNCHEN.test", "*.münchen.test.", "https://münchen.test/"])
+def test_a_host_is_denied_however_people_write_it(text: str) -> None:
+    rules = CrawlRules(drafted(DraftRequest({}, rules=[host_rule("deny", text)])))
+    assert rules.decide("https://xn--mnchen-3ya.test/").action == "deny"
 
 
 def test_a_prefix_is_denied_by_either_scheme_and_nothing_beside_it() -> None:

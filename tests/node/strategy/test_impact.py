@@ -20,9 +20,9 @@ def test_copies_are_counted_by_who_knows_them() -> None:
         SlotMove(Slot(3), (A, B), (B, C)),
     ]
     counts = KnownContents({Slot(1): SlotContents(10, 30, 4000)}, {Slot(2): SlotContents(4, 6)})
-    told = moved(placement_diff, counts)
+    told = moved(placement_diff, counts, lost=[A])
     assert told["parts"] == {"all": 4, "changed": 3, "counted": 1, "reported": 1, "estimated": 1}
-    assert told["copies"] == {"all": 6, "moved": 4, "share": 0.6667}
+    assert told["copies"] == {"all": 6, "moved": 4, "share": 0.6667, "without": 3}
     assert told["key_space"] == {"changed": 0.75}
     assert told["documents"] == {"moved": 10 + 8 + 7, "counted": 10, "reported": 8, "estimated": 7}
     assert told["bytes"] == {"moved": 4000 + 2000 + 2500, "counted": 4000, "reported": 2000, "estimated": 2500}

@@ -40,6 +40,8 @@ OF_OWNER = {
     "owner_overview": ("/owner", "/owner?span=day"),
     "owner_network": ("/owner/network",),
     "owner_sites": ("/owner/sites", "/owner/sites?refused=no"),
+    "owner_strategy": ("/owner/strategy?version=3", "/owner/strategy?refused=no&published=4"),
+    "owner_strategy_draft": (),  # a fixture makes one
     "owner_work": ("/owner/work", "/owner/work?setting=crawl.hours&accepted=now", "/owner/work?refused=no"),
 }
 
@@ -52,7 +54,7 @@ def test_all_pages_are_looked_at() -> None:
 
 def all_of(site: Any) -> list[str]:
     """All pages, as a stranger sees them first, then those of the owner, who is logged in by the link between them."""
-    return [*ADDRESSES, site.link, "/status", *(address for each in OF_OWNER.values() for address in each)]
+    return [*ADDRESSES, site.link, "/status", site.draft, *(address for each in OF_OWNER.values() for address in each)]
 
 
 def opened(site: Any, page: Any, address: str) -> Any:
@@ -67,6 +69,8 @@ def full(site: Any, token: str) -> Any:
     opens `link` is its owner."""
     body = {"Authorization": f"Bearer {token}", "Content_Type": "application/json"}
     site.link = site.send("POST", "/api/v1/login", b"{}", **body).json["path"]
+    form = body | {"Content_Type": "application/x-www-form-urlencoded"}
+    site.draft = site.send("POST", "/owner/strategy/change", b"deny=a.test", **form).headers["location"]
     site.service.owner.history = full_history(time.time())
     site.service.warned.append("this machine's clock is 40 s behind those of its peers")
     site.service.answered = 240

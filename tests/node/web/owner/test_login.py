@@ -8,7 +8,7 @@ import pytest
 
 from node.cli.main import main
 from node.config.data_dir import DataDir
-from node.web.owner.login import LINK_S, MAX_LINKS, MAX_SESSIONS, SESSION_S, Logins
+from node.web.owner.login import FRESH_S, LINK_S, MAX_LINKS, MAX_SESSIONS, SESSION_S, Logins
 
 JSON = {"Content_Type": "application/json"}
 
@@ -111,3 +111,15 @@ def test_the_oldest_make_room() -> None:
     assert all(made.is_owner(session, 0.0) for session in sessions)
     made.log_in(made.new_link(0.0), 0.0)
     assert sum(made.is_owner(session, 0.0) for session in sessions) == MAX_SESSIONS - 1
+
+
+def test_a_login_is_fresh_for_five_minutes_whatever_is_asked_since() -> None:
+    logins = Logins(map("code{}".format, count()).__next__)
+    session = logins.log_in(logins.new_link(0.0), 0.0)
+    for now in (0.0, FRESH_S / 2, FRESH_S - 1):
+        assert logins.is_owner(session, now) and logins.is_fresh(session, now)
+    assert logins.is_owner(session, FRESH_S) and not logins.is_fresh(session, FRESH_S)
+    newer = logins.log_in(logins.new_link(FRESH_S), FRESH_S)
+    assert logins.is_fresh(newer, FRESH_S) and not logins.is_fresh(session, FRESH_S) and not logins.is_fresh("", 0.0)
+    logins.log_out(newer)
+    assert not logins.is_fresh(newer, FRESH_S)

@@ -1,48 +1,21 @@
 """The owner's pages over real HTTP: who sees them, how large they are, what their forms do, and no markup of others."""
 
 import re
-import time
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from node.api.body import Json
 from node.web.requests.route_table import ROUTES
-from tests.node.web.owner_desk import full_history
 
-PAGES = ["/owner", "/owner?span=day", "/owner/network", "/owner/sites", "/owner/work"]
+PAGES = ["/owner", "/owner?span=day", "/owner/network", "/owner/sites", "/owner/strategy", "/owner/work"]
 MAX_BYTES = 100_000
-FORM = "application/x-www-form-urlencoded"
-
-
-@pytest.fixture
-def owner(site: Any, token: str) -> Any:
-    """A browser that its owner logged in: `get` a page and `post` a form."""
-    site.service.owner.history = full_history(time.time())
-    return Browser(site, token)
-
-
-class Browser:
-    def __init__(self, site: Any, token: str) -> None:
-        self.site, self.service = site, site.service
-        link = site.send(
-            "POST", "/api/v1/login", b"{}", Authorization=f"Bearer {token}", Content_Type="application/json"
-        )
-        self.cookie = site.get(link.json["path"]).headers["set-cookie"].partition(";")[0]
-        self.own = f"http://127.0.0.1:{site.port}"
-
-    def get(self, path: str, **headers: str) -> Any:
-        return self.site.get(path, Cookie=self.cookie, **headers)
-
-    def post(self, path: str, fields: dict[str, Any], **headers: str) -> Any:
-        sent = {"Origin": self.own, "Cookie": self.cookie, "Content_Type": FORM, **headers}
-        return self.site.send("POST", path, urlencode(fields).encode(), **sent)
 
 
 def test_every_page_and_form_of_the_owner_needs_the_login(site: Any, owner: Any) -> None:
     routes = [route for route in ROUTES if route.path.startswith("/owner") and "." not in route.path]
-    assert len(routes) == 8
+    assert len(routes) == 14
     for route in routes:
         reply = site.send(route.method, route.path, b"" if route.method == "POST" else None, Accept="text/html")
         assert reply.status == 401 and "dse-node open" in reply.text, route.path
@@ -191,13 +164,13 @@ def test_a_site_is_crawled_and_what_is_not_taken_is_said(owner: Any) -> None:
     assert "Not taken: &lt;script&gt;" in page
 
 
-def test_the_work_page_shows_jobs_log_strategy_and_settings(owner: Any) -> None:
+def test_the_work_page_shows_jobs_log_and_settings(owner: Any) -> None:
     page = owner.get("/owner/work").text
-    for part in ("900 fetched, 500 waiting, 80 failed", "crawl.fetch", "node.web_port", "/api/v1/strategy?version=3"):
+    for part in ("900 fetched, 500 waiting, 80 failed", "crawl.fetch", "node.web_port"):
         assert part in page
     assert "done: 900 fetched, 0 waiting" in page and "500 waiting, 80 failed, 20 others; still counting" not in page
     assert "</progress> 900 fetched" in page and "已完成：已抓取 900，等待 0" in owner.get("/owner/work?hl=zh").text
-    assert "20 others; still counting; followed no further" in page and "dse-node strategy diff --effect" in page
+    assert "20 others; still counting; followed no further" in page
     assert re.search(r"node\.web_port</code></th><td>8090</td><td>config\.toml</td>", page)
 
 
