@@ -41,9 +41,7 @@ class MemberPage:
 
 def member_page(peers: Sequence[Peer], search: str, order: Order, start: int) -> MemberPage:
     """Return the page of members that begins at `start` of those in whose name, id or addresses `search` stands."""
-    sought = search.casefold()
-    matching = [peer for peer in peers if not sought or any(sought in word.casefold() for word in _words(peer))]
-    matching.sort(key=lambda peer: (_ORDERS[order](peer), peer.node_id))
+    matching = chosen_members(peers, search, order)
     rows = tuple(matching[start : start + MOST_ROWS])
     more = start + MOST_ROWS
     live = [peer for peer in peers if peer.live]
@@ -56,6 +54,13 @@ def member_page(peers: Sequence[Peer], search: str, order: Order, start: int) ->
         sum(peer.room_bytes for peer in live),
         sum(peer.room_bytes * peer.load.disk // 100 for peer in live),
     )
+
+
+def chosen_members(peers: Sequence[Peer], search: str, order: Order | None) -> list[Peer]:
+    """Return the members in whose words `search` stands, in an order, or (None) in that in which they are given."""
+    sought = search.casefold()
+    found = [peer for peer in peers if not sought or any(sought in word.casefold() for word in _words(peer))]
+    return sorted(found, key=lambda peer: (_ORDERS[order](peer), peer.node_id)) if order else found
 
 
 def short_name(peer: Peer) -> str:

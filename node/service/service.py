@@ -39,7 +39,9 @@ from node.owner.condition import Outlook
 from node.owner.desk import OwnerDesk
 from node.owner.log_ring import LogRing
 from node.owner.member_desk import MemberDesk
+from node.owner.member_page import Order, chosen_members
 from node.owner.setting_desk import SettingDesk
+from node.owner.slot_desk import SlotDesk
 from node.service.machine_status import scrub_of
 from node.service.node_status import NodeStatus
 from node.service.query_desk import DeskSearch, QueryDesk
@@ -66,6 +68,7 @@ class Service:
         self._status = NodeStatus(node_core, overlay, network, self._queries.meter, departure, clock)
         self.owner = OwnerDesk(node_core, overlay, self._queries.meter, settings, log, clock)
         self.members = MemberDesk(self._status.peers, overlay, self.owner.own_figures)
+        self.slots = SlotDesk(overlay, node_core.store.records, node_core.store.replicator)
         self._previews = StrategyPreview(node_core.store.records, node_core.store.replicator, overlay, clock)
 
     async def search(self, question: SearchRequest, caller: str = "") -> Json:
@@ -89,9 +92,11 @@ class Service:
         """Return what this node needs of its owner now, and what it tells other members of that."""
         return self._status.outlook()
 
-    async def peers(self) -> list[Peer]:
-        """Return the members of the network, this node included."""
-        return self._status.peers()
+    async def peers(self, find: str = "", order: Order | None = None) -> list[Peer]:
+        """Return the members of the network, this node included, in whose words `find` stands; by id where no order is
+        asked for."""
+        peers = self._status.peers()
+        return chosen_members(peers, find, order) if find or order else peers
 
     async def member_keys(self) -> Sequence[bytes]:
         """Return the public keys of the other members of the network, as this node knows them."""

@@ -30,10 +30,11 @@ from node.captures.scope import Wish, scope_of
 from node.config.settings import NodeConfig
 from node.errors import NotProved
 from node.jobs.explain_verdict import Facts, verdict
+from node.owner.member_page import Order, chosen_members
 from node.web.server import WebServer
 from store import NoReadyOwner
 from tests.node.bodies import filled
-from tests.node.web.owner_desk import FakeMembers, FakeOwner
+from tests.node.web.owner_desk import FakeMembers, FakeOwner, FakeSlots
 
 TOKEN = "a-token-of-the-tests-0123456789abcdef"
 OWN, MEMBER = Identity(b"o" * 32), Identity(b"m" * 32)  # the node, and another member of its network
@@ -151,6 +152,8 @@ class FakeService:
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     owner: FakeOwner = field(default_factory=FakeOwner)
     members: FakeMembers = field(default_factory=FakeMembers)
+    slots: FakeSlots = field(default_factory=FakeSlots)
+    name_of_other: str = ""  # of the other member
     held_back: int = 0  # results that come after the first 400 ms
 
     def begin(self, question: SearchRequest, caller: str = "") -> "FakeSearch":
@@ -243,7 +246,7 @@ class FakeService:
     async def member_keys(self) -> list[bytes]:
         return [MEMBER.public_key, bytes(32)]
 
-    async def peers(self) -> list[Peer]:
+    async def peers(self, find: str = "", order: Order | None = None) -> list[Peer]:
         mine = {"node_id": NODE_ID, "live": True, "families": [4, 6]}
         other = {"node_id": "ab" * 20, "live": False, "families": [6]}
         told = [
@@ -252,7 +255,8 @@ class FakeService:
         ]
         told[0].endpoints = [Endpoint("127.0.0.1", 8091, 8091), Endpoint("::1", 8091, 8091)]
         told[1].endpoints = [Endpoint("::1", 9000, 9000)]
-        return told
+        told[1].name = self.name_of_other
+        return chosen_members(told, find, order)
 
     async def strategy_log(self) -> StrategyLog:
         return filled(StrategyLog, {"versions": [{"version": 3, "digest": "ef" * 32, "forks": ["aa" * 32]}]})
