@@ -28,7 +28,8 @@ class NeedSeen:
 @dataclass(frozen=True, slots=True)
 class MemberPage:
     """Holds the members of one page, how many match the search and how many there are in all, and what they need.
-    `after`: where the next page begins, 0 where this is the last. `room`, `used`: bytes, of all that say so."""
+    `after`: where the next page begins, 0 where this is the last. `room`, `used`: bytes, of all that say so. `live`
+    counts all that are, `needy` those of them that need their owners."""
 
     rows: tuple[Peer, ...]
     matching: int
@@ -37,6 +38,8 @@ class MemberPage:
     needs: tuple[NeedSeen, ...]
     room: int
     used: int
+    live: int
+    needy: int
 
 
 def member_page(peers: Sequence[Peer], search: str, order: Order, start: int) -> MemberPage:
@@ -53,6 +56,8 @@ def member_page(peers: Sequence[Peer], search: str, order: Order, start: int) ->
         _needs(live),
         sum(peer.room_bytes for peer in live),
         sum(peer.room_bytes * peer.load.disk // 100 for peer in live),
+        len(live),
+        sum(bool(peer.needs) for peer in live),
     )
 
 

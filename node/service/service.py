@@ -37,6 +37,7 @@ from node.captures.network_reader import ArchivePart, ReadBounds
 from node.captures.scope import Wish
 from node.owner.condition import Outlook
 from node.owner.desk import OwnerDesk
+from node.owner.disk_outlook import full_in_days
 from node.owner.log_ring import LogRing
 from node.owner.member_desk import MemberDesk
 from node.owner.member_page import Order, chosen_members
@@ -86,7 +87,10 @@ class Service:
 
     async def status(self) -> Status:
         """Return what the node is, holds and does: the body of /api/v1/status."""
-        return await self._status.status()
+        status = await self._status.status()
+        grown = self.owner.history.series("day", "disk_bytes")
+        status.disk.full_in_days = full_in_days(grown, status.disk.used, status.disk.quota)
+        return status
 
     async def outlook(self) -> Outlook:
         """Return what this node needs of its owner now, and what it tells other members of that."""

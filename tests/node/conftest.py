@@ -154,6 +154,7 @@ class FakeService:
     members: FakeMembers = field(default_factory=FakeMembers)
     slots: FakeSlots = field(default_factory=FakeSlots)
     name_of_other: str = ""  # of the other member
+    full_in_days: float | None = None  # the disk
     held_back: int = 0  # results that come after the first 400 ms
 
     def begin(self, question: SearchRequest, caller: str = "") -> "FakeSearch":
@@ -238,7 +239,7 @@ class FakeService:
                     "expires_at": 1_827_000_000,
                     "warnings": ["the next version is 3 days late"],
                 },
-                "disk": {"used": 512_000_000, "quota": 10_000_000_000},
+                "disk": {"used": 512_000_000, "quota": 10_000_000_000, "full_in_days": self.full_in_days},
                 "scrub": self.look_at_scrub().plain(),
             },
         )

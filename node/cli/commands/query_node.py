@@ -206,6 +206,19 @@ def _copies(view: StatusView) -> str:
     return f"{state} ({view.copies})" if view.copies else state
 
 
+def _in_network(view: StatusView) -> str:
+    if not view.knows_network:
+        return "how many the network has is not known here yet"
+    return f"{'' if view.is_network_counted else 'about '}{view.network_documents:,} in the network"
+
+
+def _disk(view: StatusView) -> str:
+    if not view.disk_quota:
+        return size(view.disk_used)
+    full = f", full in {view.full_in_days:,.0f} days as it grew in the last one" if view.full_in_days else ""
+    return f"{size(view.disk_used)} of {size(view.disk_quota)}{full}"
+
+
 def _scripts(pages: int) -> str:
     if not pages:
         return ""
@@ -223,7 +236,7 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("leaving", view.leaving),
         ("role", "client: owns nothing, fetches by order" if view.is_client else ""),
         ("reached", view.reachable),
-        ("pages", f"{view.documents:,} kept here"),
+        ("pages", f"{view.documents:,} kept here; {_in_network(view)}"),
         ("slots", f"{view.owned} owned, {view.ready} ready to answer, {view.leased} being crawled"),
         ("index", _index(view)),
         ("copies", _copies(view)),
@@ -238,7 +251,7 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("search", view.rules),
         ("text leaf", view.text_leaf),
         ("strategy", f"version {view.strategy_version}{expires}"),
-        ("disk", f"{size(view.disk_used)} of {size(view.disk_quota)}" if view.disk_quota else size(view.disk_used)),
+        ("disk", _disk(view)),
         ("scrub", view.scrub),
     ]
     return [(name, value) for name, value in facts if value]

@@ -82,6 +82,7 @@ class OwnerPages:
             start=values.count("from"),
             order=order,
             orders=ORDERS,
+            full_in_days=(await self._service.status()).disk.full_in_days,
             teams=await self._service.slots.slots(*about, SLOTS),
             asked=dict(zip(("member", "few", "slot", "slots_from"), about, strict=True)),
         )

@@ -248,6 +248,10 @@ def test_status_and_peers(site: Any, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["status", *url]) == 0
     out = capsys.readouterr().out
     assert "5 nodes in the network" in out
+    assert "812 kept here; about 1,204 in the network" in out and "512 MB of 10.0 GB\n" in out
+    site.service.full_in_days = 41.7
+    assert main(["status", *url]) == 0
+    assert "512 MB of 10.0 GB, full in 42 days as it grew in the last one" in capsys.readouterr().out
     assert "waiting for politeness at 3 sites" in out
     assert "all copies are indexed alike, while 500 addresses of the network wait to be fetched" in out
     assert "to look at: the next version is 3 days late" in out

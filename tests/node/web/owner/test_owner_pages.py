@@ -109,6 +109,9 @@ def test_the_network_page_lists_teams_of_slots_by_member_lack_and_number(owner: 
     assert '<th scope="row">4094 (crawled)</th>' in last and ">More parts<" not in last
     assert "0 of 4,096 parts" in owner.get("/owner/network?slot=9999").text
     assert owner.get("/owner/network?slot=x").status == 400
+    assert "disk is full in" not in page
+    owner.service.full_in_days = 41.7
+    assert "This node&#39;s disk is full in 42 days" in owner.get("/owner/network").text
     assert "1 / 4,096 个分区" in owner.get("/owner/network?slot=7&hl=zh").text
 
 
