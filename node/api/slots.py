@@ -6,7 +6,7 @@ Pure: values only.
 from node.api.body import ResponseBody
 
 
-class SlotMember(ResponseBody):
+class NamedMember(ResponseBody):
     """A member that has to do with a slot. `name`: by its own word, "" where it says none."""
 
     node_id: str
@@ -19,8 +19,8 @@ class SlotEntry(ResponseBody):
     there are owners. `owned`, `ready`, `leased`: by this node; `documents`, `bytes`: of it on this node's disk."""
 
     slot: int
-    owners: list[SlotMember]
-    holder: SlotMember | None
+    owners: list[NamedMember]
+    holder: NamedMember | None
     copies: int
     owned: bool
     ready: bool

@@ -182,7 +182,13 @@ def _add_listings(verbs: Verbs) -> None:
     slots.add_argument("--member", default="", metavar="TEXT", help="only slots of members with this in name or id")
     slots.add_argument("--few", action="store_true", help="only slots with fewer live copies than owners")
     slots.add_argument("--slot", type=Between(0, (1 << 16) - 1), metavar="N", help="only the slot of this number")
-    for verb in (peers, slots):
+    about = "print the sites that this node crawls: pages, last visit, how often they change, failures"
+    sites = add_verb(verbs, "sites", "listings:sites", about, "dse-node sites --order pages")
+    sites.add_argument("--begins", default="", metavar="TEXT", help="only sites whose names begin so")
+    sites.add_argument("--order", choices=("name", "pages", "visited"), default="name", help="default: name")
+    sites.add_argument("--network", action="store_true", help="ask all members for their 1,000 largest sites")
+    sites.add_argument("--limit", type=Between(1, 1 << 20), default=500, metavar="N", help="rows (default 500)")
+    for verb in (peers, slots, sites):
         verb.add_argument("--csv", action="store_true", help="print CSV, with a line of names")
         add_place(verb, url=True, json=True)
 

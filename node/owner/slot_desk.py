@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from dht import NodeId, OverlayService, Slot, slot_range
-from node.api.slots import SlotEntry, SlotMember, SlotTable
+from node.api.slots import NamedMember, SlotEntry, SlotTable
 from node.owner.slot_page import SlotWish, slot_page
 from store import RecordStore, Replicator
 
@@ -47,18 +47,12 @@ class SlotDesk:
 
     def _called(self, text: str) -> frozenset[NodeId]:
         """Return the members whose names or ids hold a text."""
-        sought, members = text.casefold(), self._overlay.view.members()
-        return frozenset(peer for peer in members if sought in self._name(peer).casefold() or sought in peer.hex())
+        sought = text.casefold()
+        named = [(peer, self._member(peer)) for peer in self._overlay.view.members()]
+        return frozenset(peer for peer, each in named if sought in each.name.casefold() or sought in each.node_id)
 
-    def _member(self, peer: NodeId) -> SlotMember:
-        return SlotMember(peer.hex(), self._name(peer), self._overlay.view.is_live(peer))
-
-    def _name(self, peer: NodeId) -> str:
-        view = self._overlay.view
-        if peer == view.node_id:
-            return self._overlay.report.own_name
-        heartbeat = view.peers.heartbeat(peer)
-        return heartbeat.name if heartbeat else ""
+    def _member(self, peer: NodeId) -> NamedMember:
+        return named_member(self._overlay, peer)
 
     async def _bytes(self, slots: Sequence[Slot]) -> list[tuple[int, int]]:
         """Count the pages of slots here, and the bytes of all their records."""
@@ -70,3 +64,11 @@ class SlotDesk:
             (kept.documents, round(size * max(1.0, (kept.documents + kept.visits) / records)) if records else 0)
             for kept, (size, records) in zip(held, added, strict=True)
         ]
+
+
+def named_member(overlay: OverlayService, peer: NodeId) -> NamedMember:
+    """Return a member as its name and id; the name is "" where it says none."""
+    view = overlay.view
+    heartbeat = None if peer == view.node_id else view.peers.heartbeat(peer)
+    name = overlay.report.own_name if peer == view.node_id else heartbeat.name if heartbeat else ""
+    return NamedMember(peer.hex(), name, view.is_live(peer))

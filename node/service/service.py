@@ -42,6 +42,7 @@ from node.owner.log_ring import LogRing
 from node.owner.member_desk import MemberDesk
 from node.owner.member_page import Order, chosen_members
 from node.owner.setting_desk import SettingDesk
+from node.owner.site_desk import SiteDesk
 from node.owner.slot_desk import SlotDesk
 from node.service.machine_status import scrub_of
 from node.service.node_status import NodeStatus
@@ -69,6 +70,7 @@ class Service:
         self._status = NodeStatus(node_core, overlay, network, self._queries.meter, departure, clock)
         self.owner = OwnerDesk(node_core, overlay, self._queries.meter, settings, log, clock)
         self.members = MemberDesk(self._status.peers, overlay, self.owner.own_figures)
+        self.sites = SiteDesk(node_core.crawl.crawler, overlay, clock)
         self.slots = SlotDesk(overlay, node_core.store.records, node_core.store.replicator)
         self._previews = StrategyPreview(node_core.store.records, node_core.store.replicator, overlay, clock)
 

@@ -1,18 +1,21 @@
-"""Does the verbs that list what the network consists of, as tables, JSON or CSV: peers, slots."""
+"""Does the verbs that list what the network consists of, as tables, JSON or CSV: peers, slots, sites."""
 
+import sys
 from argparse import Namespace
 from collections.abc import Iterator
 
 from node.api.body import Json
+from node.cli.api_client import ApiClient
 from node.cli.commands.output import print_csv, print_json, print_table
 from node.cli.commands.target_node import client
-from node.views.lenient_json import count, table, tables
+from node.views.lenient_json import count, number, table, tables
 from node.views.peers import PeerRow, endpoint_text, peer_rows
 from node.views.safe_text import plain
 from node.views.status import size
+from node.views.strategy import instant
 
-AT_ONCE = 500  # slots in one answer
-MOST_ANSWERS = 200  # of one table: 65,536 slots are 132
+AT_ONCE = 500  # rows in one answer
+MOST_SLOTS = 1 << 16
 
 
 def peers(arguments: Namespace) -> int:
@@ -31,8 +34,10 @@ def peers(arguments: Namespace) -> int:
 
 def slots(arguments: Namespace) -> int:
     """Print the slots of the key space as a table: owners, holder, copies, and what lies of them here."""
-    number = "" if arguments.slot is None else arguments.slot
-    found = list(_slots(arguments, {"member": arguments.member, "few": int(arguments.few), "slot": number}))
+    slot_number = "" if arguments.slot is None else arguments.slot
+    wanted = {"member": arguments.member, "few": int(arguments.few), "slot": slot_number}
+    answers = _pages(client(arguments), "/api/v1/slots", wanted, MOST_SLOTS)
+    found = [slot for body in answers for slot in tables(body, "slots")]
     if arguments.json:
         print_json(found)
     elif arguments.csv:
@@ -43,13 +48,41 @@ def slots(arguments: Namespace) -> int:
     return 0
 
 
-def _slots(arguments: Namespace, wanted: Json) -> Iterator[Json]:
-    node, start = client(arguments), 0
-    for _ in range(MOST_ANSWERS):
-        body = node.get("/api/v1/slots", {**wanted, "from": start, "limit": AT_ONCE})
-        yield from tables(body, "slots")
-        if (start := count(body, "next")) == 0:
-            return
+def sites(arguments: Namespace) -> int:
+    """Print sites as a table: those that this node crawls, or those that all members tell of."""
+    wanted = {"begins": arguments.begins, "order": arguments.order, "network": int(arguments.network)}
+    answers = list(_pages(client(arguments, needs_token=True), "/api/v1/sites", wanted, arguments.limit))
+    found = [site for body in answers for site in tables(body, "sites")]
+    if arguments.json:
+        print_json(found)
+    elif arguments.csv:
+        print_csv(_SITE_COLUMNS, map(_site_cells, found))
+    else:
+        head = ("SITE", "PAGES", "KNOWN", "FAILING", "LAST VISIT", "CHANGES A YEAR", "CRAWLED BY")
+        print_table(head, list(map(_site_line, found)))
+    for line in _reservations(answers[-1], len(found)):
+        print(line, file=sys.stderr)
+    return 0
+
+
+def _reservations(body: Json, shown: int) -> Iterator[str]:
+    """Say what the list lacks."""
+    if (matching := count(body, "matching")) > shown:
+        yield f"{shown:,} of {matching:,} sites; --limit shows more"
+    if body.get("partial") is True:
+        yield f"partial: {count(body, 'answered'):,} of {count(body, 'members'):,} members told their sites"
+    if body.get("cut") is True:
+        yield "some members crawl more sites than the 1,000 that they told"
+
+
+def _pages(node: ApiClient, path: str, wanted: Json, most: int) -> Iterator[Json]:
+    """Read a list page after page, until there are `most` rows or it ends."""
+    start, following = -1, 0
+    while start < following < most:
+        start = following
+        body = node.get(path, {**wanted, "from": start, "limit": min(AT_ONCE, most - start)})
+        yield body
+        following = count(body, "next")
 
 
 _SLOT_COLUMNS = (
@@ -91,6 +124,32 @@ def _called(member: Json) -> str:
     """Return how a member is called: its name, else how its id begins; a silent one is marked."""
     called = plain(member.get("name") or "", 32) or plain(member.get("node_id", ""), 12)
     return called if not called or member.get("live") is True else f"{called} (away)"
+
+
+_SITE_COLUMNS = (
+    "site", "pages", "known", "failing", "visited_at", "changes_per_year", "crawled_by", "crawled_by_names",
+)  # fmt: skip
+
+
+def _site_cells(site: Json) -> tuple[object, ...]:
+    crawlers = tables(site, "crawled_by")
+    return (
+        plain(site.get("site", "")),
+        *(count(site, name) for name in ("pages", "known", "failing", "visited_at")),
+        number(site, "changes_per_year"),
+        " ".join(plain(each.get("node_id", "")) for each in crawlers),
+        " ".join(plain(each.get("name", "")) for each in crawlers).strip(),
+    )
+
+
+def _site_line(site: Json) -> tuple[str, ...]:
+    return (
+        plain(site.get("site", "")),
+        *(f"{count(site, name):,}" for name in ("pages", "known", "failing")),
+        instant(number(site, "visited_at")) if count(site, "visited_at") else "never",
+        f"{number(site, 'changes_per_year'):,.1f}",
+        ", ".join(map(_called, tables(site, "crawled_by"))),
+    )
 
 
 _PEER_COLUMNS = (

@@ -5,6 +5,7 @@ from typing import TypeVar
 import msgspec
 from aiohttp import web
 
+from crawl import SITE_ORDERS
 from dht import MALFORMED
 from index import SearchRequest
 from node.api.crawl import CrawlOrder, ProgressList, ProgressOrder, RemovalOrder
@@ -110,6 +111,17 @@ class Api:
         """Answer GET /api/v1/slots."""
         values = parameters(request, "slots")
         return json_response(await self._service.slots.slots(*slot_wish(values), values.count("limit")))
+
+    async def sites(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/sites."""
+        values = parameters(request, "sites")
+        order = next((each for each in SITE_ORDERS if each == values.text("order")), None)
+        if order is None:
+            raise BadParameter("order", f"is none of {', '.join(SITE_ORDERS)}")
+        begins = plain(values.text("begins").strip().lower())
+        wanted = begins, order, values.count("from"), values.count("limit")
+        desk = self._service.sites
+        return json_response(await desk.network(*wanted) if values.flag("network") else desk.own(*wanted))
 
     async def strategy(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/strategy."""

@@ -7,7 +7,7 @@ Pure: values only. a handler is found by a route's `name` (`route_table.py`); `p
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from node.api import crawl, documents, evidence, operation, peers, search, slots, status, strategy
+from node.api import crawl, documents, evidence, operation, peers, search, sites, slots, status, strategy
 from node.api.body import Json
 
 Kind = Literal["text", "count", "flag", "texts"]
@@ -206,7 +206,15 @@ _SLOTS = (
 )
 _MEMBERS = (_FIND, replace(_ORDER, default="trouble"), _FROM)
 _SLOTS_ON_PAGE = (*_SLOTS, Parameter("slots_from", "leave out this many of the first slots", "count", 0, 0, 1 << 16))
-_LIMIT = Parameter("limit", "slots in one answer, at most", "count", 50, 1, 500)
+_LIMIT = Parameter("limit", "rows in one answer, at most", "count", 50, 1, 500)
+_SITES_ABOUT = "The sites that this node crawls, or those of the network"
+_SITES_ASKED = (
+    _BEGINS,
+    Parameter("order", "name, pages or visited", default="name", most=16),
+    Parameter("network", "ask all members for their 1,000 largest sites", "flag", False),
+    _FROM,
+    _LIMIT,
+)
 
 _CODE = Parameter("code", "what the link holds; it counts once, for five minutes", default=None, most=100)
 _VERSION = Parameter("version", "a number, or newest; default: the one in force", most=16)
@@ -298,6 +306,9 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
     ),
     _get(
         "/slots", "slots", "The slots: owners, holder, copies", slots.SlotTable, *_SLOTS, _FROM, _LIMIT, is_private=True
+    ),
+    HttpRoute(
+        "GET", "/api/v1/sites", "sites", _SITES_ABOUT, JSON, sites.SiteTable, None, _SITES_ASKED, needs_token=True
     ),
     _get("/strategy", "strategy", _STRATEGY, Json, _VERSION, is_public=True),
     _get(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from crawl import SitePage, SiteWait, WaitingSite
 from dht import Endpoint, NodeId
 from node.api.peers import MachineLoad, Peer
-from node.api.slots import SlotEntry, SlotMember, SlotTable
+from node.api.slots import NamedMember, SlotEntry, SlotTable
 from node.config.settings import Config
 from node.jobs.job_wait import JobWait
 from node.owner.desk import SitesSeen
@@ -58,8 +58,8 @@ class FakeSlots:
         rows = [
             SlotEntry(
                 slot,
-                [SlotMember(peer.hex(), _name(int.from_bytes(peer)), True) for peer in owners[slot]],
-                SlotMember(owners[slot][0].hex(), "", False),
+                [NamedMember(peer.hex(), _name(int.from_bytes(peer)), True) for peer in owners[slot]],
+                NamedMember(owners[slot][0].hex(), "", False),
                 *(len(ready[slot]), True, True, slot % 2 == 0, 1_000_000, 123_456_789),
             )
             for slot in page.slots
