@@ -1,7 +1,7 @@
 """Lists the sites that this node crawls, and, by asking the members, those of the whole network.
 
-A member tells other members alone, at most its TOLD largest sites. What was told is kept for FRESH_S, so that paging
-asks nobody again.
+A member tells other members alone, at most its TOLD largest sites. Answers are kept for FRESH_S, so that paging asks
+nobody again.
 """
 
 import asyncio
@@ -28,8 +28,8 @@ class AskSites(Message, frozen=True, array_like=True):
 
 
 class ToldSite(msgspec.Struct, frozen=True, array_like=True):
-    """Says of one site how many of its pages are stored, URLs are known and fail, when one was visited last (Unix
-    seconds), and how often a page changes in a year."""
+    """Counts the stored pages of one site, its known URLs, and those that fail. `visited_at`: Unix seconds, the last
+    visit; `changes`: of one page in a year."""
 
     site: Annotated[str, Meta(max_length=270)]
     pages: Count
@@ -47,7 +47,7 @@ class ToldSites(Message, frozen=True, array_like=True):
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
+class _HeardSites:
     at: float  # steady
     members: int
     told: Mapping[NodeId, ToldSites]
@@ -59,7 +59,7 @@ class SiteDesk:
     def __init__(self, crawler: Crawler, overlay: OverlayService, clock: Clock) -> None:
         self._crawler, self._overlay, self._clock = crawler, overlay, clock
         self._told: tuple[float, ToldSites] | None = None
-        self._heard: _Heard | None = None
+        self._heard: _HeardSites | None = None
         self._asking = asyncio.Lock()
         overlay.serve(AskSites, self._tell)
 
@@ -83,12 +83,12 @@ class SiteDesk:
         is_cut = any(told.all > len(told.sites) for told in heard.told.values())
         return _table(chosen, rows, heard.members, len(heard.told), is_cut=is_cut)
 
-    async def _hear(self) -> _Heard:
+    async def _hear(self) -> _HeardSites:
         async with self._asking:
             now = self._clock().steady
             if self._heard is None or now > self._heard.at + FRESH_S:
                 told = await self._ask_all()
-                self._heard = _Heard(now, len(self._overlay.view.members()), told)
+                self._heard = _HeardSites(now, len(self._overlay.view.members()), told)
             return self._heard
 
     async def _ask_all(self) -> dict[NodeId, ToldSites]:

@@ -34,7 +34,7 @@ from node.owner.member_page import Order, chosen_members
 from node.web.server import WebServer
 from store import NoReadyOwner
 from tests.node.bodies import filled
-from tests.node.web.owner_desk import FakeMembers, FakeOwner, FakeSlots
+from tests.node.web.owner_desk import FakeMembers, FakeOwner, FakeSites, FakeSlots
 
 TOKEN = "a-token-of-the-tests-0123456789abcdef"
 OWN, MEMBER = Identity(b"o" * 32), Identity(b"m" * 32)  # the node, and another member of its network
@@ -152,6 +152,7 @@ class FakeService:
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     owner: FakeOwner = field(default_factory=FakeOwner)
     members: FakeMembers = field(default_factory=FakeMembers)
+    sites: FakeSites = field(default_factory=FakeSites)
     slots: FakeSlots = field(default_factory=FakeSlots)
     name_of_other: str = ""  # of the other member
     full_in_days: float | None = None  # the disk

@@ -14,7 +14,7 @@ from node.views.safe_text import plain
 from node.views.status import size
 from node.views.strategy import instant
 
-AT_ONCE = 500  # rows in one answer
+AT_ONCE = 200  # rows in one answer
 MOST_SLOTS = 1 << 16
 
 
@@ -28,7 +28,10 @@ def peers(arguments: Namespace) -> int:
         print_csv(_PEER_COLUMNS, map(_peer_cells, found))
     else:
         columns = ("NODE", "NAME", "STATE", "ADDRESSES", "STRATEGY", "READY", "CRAWLS", "DUE", "LOAD %", "ROOM")
-        print_table((*columns, "HEARD", "REFUSES", "INVITED BY", "POSSESSION", "BEYOND LIMITS"), list(map(_peer_line, peer_rows(found))))
+        print_table(
+            (*columns, "HEARD", "REFUSES", "INVITED BY", "POSSESSION", "BEYOND LIMITS"),
+            list(map(_peer_line, peer_rows(found))),
+        )
     return 0
 
 
@@ -135,7 +138,8 @@ def _site_cells(site: Json) -> tuple[object, ...]:
     crawlers = tables(site, "crawled_by")
     return (
         plain(site.get("site", "")),
-        *(count(site, name) for name in ("pages", "known", "failing", "visited_at")),
+        *(count(site, name) for name in ("pages", "known", "failing")),
+        count(site, "visited_at") or None,
         number(site, "changes_per_year"),
         " ".join(plain(each.get("node_id", "")) for each in crawlers),
         " ".join(plain(each.get("name", "")) for each in crawlers).strip(),

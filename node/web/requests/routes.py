@@ -206,7 +206,7 @@ _SLOTS = (
 )
 _MEMBERS = (_FIND, replace(_ORDER, default="trouble"), _FROM)
 _SLOTS_ON_PAGE = (*_SLOTS, Parameter("slots_from", "leave out this many of the first slots", "count", 0, 0, 1 << 16))
-_LIMIT = Parameter("limit", "rows in one answer, at most", "count", 50, 1, 500)
+_LIMIT = Parameter("limit", "rows in one answer, at most", "count", 50, 1, 200)
 _SITES_ABOUT = "The sites that this node crawls, or those of the network"
 _SITES_ASKED = (
     _BEGINS,

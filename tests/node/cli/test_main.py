@@ -294,6 +294,26 @@ def test_peers_and_slots_are_found_ordered_and_written_for_programs(
     assert line.startswith("6     ") and "2 of 3" in line and line.endswith("123 MB") and "(away)" in line
 
 
+def test_sites_are_found_ordered_and_what_the_list_lacks_is_said(
+    site: Any, place: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sites", "--csv", "--order", "pages", *place]) == 0
+    told = capsys.readouterr()
+    rows = list(csv.DictReader(io.StringIO(told.out)))
+    assert [int(row["pages"]) for row in rows] == list(range(999, 499, -1)), "page after page"
+    assert (rows[0]["changes_per_year"], rows[0]["visited_at"]) == ("12.5", "")
+    assert "500 of 1,000 sites; --limit shows more" in told.err and "partial" not in told.err
+    assert main(["sites", "--json", "--begins", "s00", "--limit", "150", *place]) == 0
+    told = capsys.readouterr()
+    assert len(json.loads(told.out)) == 100 and told.err == ""
+    assert main(["sites", "--network", "--begins", "s0007", *place]) == 0
+    told = capsys.readouterr()
+    assert told.out.splitlines()[1].startswith("s0007.xxx") and "never" in told.out
+    assert "partial: 1 of 3 members told their sites" in told.err and "more sites than the 1,000" in told.err
+    (Path(place[-1]) / "admin.token").write_text("another-token-of-32-characters-at-least\n")
+    assert main(["sites", *place]) == 2 and "token" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "＝1", "－1", "-"])
 def test_no_cell_of_csv_is_a_formula(text: str) -> None:
     assert harmless(text).startswith("'") and harmless(-1) == "-1" and harmless(f"a{text}")[0] == "a"

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from crawl import SitePage, SiteWait, WaitingSite
+import msgspec
+
+from crawl import SiteOrder, SitePage, SiteWait, WaitingSite, chosen_sites
 from dht import Endpoint, NodeId
 from node.api.peers import MachineLoad, Peer
+from node.api.sites import SiteEntry, SiteTable
 from node.api.slots import NamedMember, SlotEntry, SlotTable
 from node.config.settings import Config
 from node.jobs.job_wait import JobWait
@@ -65,6 +68,20 @@ class FakeSlots:
             for slot in page.slots
         ]
         return SlotTable(rows, page.matching, len(owners), page.after)
+
+
+class FakeSites:
+    """A thousand own sites with long names; of the network's, one member of three told its own."""
+
+    def own(self, beginning: str, order: SiteOrder, start: int, most: int) -> SiteTable:
+        marks = {f"s{n:04}.{'x' * 200}.test": 0.0 if order == "name" else n for n in range(1000)}
+        chosen = chosen_sites(marks, beginning, start, most)
+        crawler = [NamedMember(_id(1).hex(), _name(1), True)]
+        rows = [SiteEntry(name, int(name[1:5]), 9999, 1, None, 12.5, crawler) for name in chosen.names]
+        return SiteTable(rows, chosen.matching, chosen.all, chosen.after, 1, 1, False, False)
+
+    async def network(self, beginning: str, order: SiteOrder, start: int, most: int) -> SiteTable:
+        return msgspec.structs.replace(self.own(beginning, order, start, most), members=3, partial=True, cut=True)
 
 
 def _id(n: int) -> NodeId:
