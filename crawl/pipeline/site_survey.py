@@ -24,7 +24,7 @@ class SiteFigures:
 
     `known`, `pages`, `failing`: its URLs, those stored as pages, and those that failed when they were last asked for.
     `visited_at`: Unix seconds, 0 for never.
-    `changes_per_year`: of a page that was seen, the mean; 0 where none was."""
+    `changes_per_year`: of a page that was seen twice, the mean; 0 where none was."""
 
     site: str
     known: int = 0
@@ -75,7 +75,7 @@ def site_survey(
         row.pages += is_stored(visit)
         row.failing += visit.fails > 0
         row.visited_at = max(row.visited_at, visit.visited_at)
-        if visit.history.seen_at:
+        if visit.history.changed_s or visit.history.unchanged_s:
             row.changes_per_year += rate(visit) * YEAR_S
             seen[site] += 1
     for site, row in rows.items():

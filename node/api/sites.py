@@ -9,14 +9,15 @@ from node.api.slots import NamedMember
 
 class SiteEntry(ResponseBody):
     """One site. `known`: its URLs; `pages`: those stored; `failing`: those that failed when they were last asked for;
-    `visited_at`: Unix seconds, null for never; `changes_per_year`: of one of its pages, the mean."""
+    `visited_at`: Unix seconds, null for never; `changes_per_year`: of one of its pages, the mean; null where none was
+    seen twice."""
 
     site: str
     pages: int
     known: int
     failing: int
     visited_at: float | None
-    changes_per_year: float
+    changes_per_year: float | None
     crawled_by: list[NamedMember]
 
 

@@ -29,7 +29,7 @@ class AskSites(Message, frozen=True, array_like=True):
 
 class ToldSite(msgspec.Struct, frozen=True, array_like=True):
     """Counts the stored pages of one site, its known URLs, and those that fail. `visited_at`: Unix seconds, the last
-    visit; `changes`: of one page in a year."""
+    visit; `changes`: of one page in a year, 0 where none was seen twice."""
 
     site: Annotated[str, Meta(max_length=270)]
     pages: Count
@@ -122,9 +122,8 @@ class SiteDesk:
 
 def told_site(row: SiteFigures) -> ToldSite:
     """Write a site's figures as members tell them."""
-    return ToldSite(
-        row.site[:270], row.pages, row.known, row.failing, int(max(0.0, row.visited_at)), round(row.changes_per_year)
-    )
+    changes = max(1, round(row.changes_per_year)) if row.changes_per_year else 0
+    return ToldSite(row.site[:270], row.pages, row.known, row.failing, int(max(0.0, row.visited_at)), changes)
 
 
 def _mark(told: list[ToldSite], order: SiteOrder) -> float:
@@ -140,15 +139,14 @@ def _mark(told: list[ToldSite], order: SiteOrder) -> float:
 def _entry(told: list[tuple[NodeId, ToldSite]], overlay: OverlayService) -> SiteEntry:
     """Sum up what members tell of one site: a large one lies in several slots."""
     sites = [each for _, each in told]
-    pages = sum(each.pages for each in sites)
-    changes = sum(each.changes * each.pages for each in sites) / pages if pages else 0.0
+    rates = [each.changes for each in sites if each.changes]
     return SiteEntry(
         site=sites[0].site,
-        pages=pages,
+        pages=sum(each.pages for each in sites),
         known=sum(each.known for each in sites),
         failing=sum(each.failing for each in sites),
         visited_at=max(each.visited_at for each in sites) or None,
-        changes_per_year=round(changes, 1),
+        changes_per_year=round(sum(rates) / len(rates), 1) if rates else None,
         crawled_by=[named_member(overlay, peer) for peer, _ in told],
     )
 

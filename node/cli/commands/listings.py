@@ -140,7 +140,7 @@ def _site_cells(site: Json) -> tuple[object, ...]:
         plain(site.get("site", "")),
         *(count(site, name) for name in ("pages", "known", "failing")),
         count(site, "visited_at") or None,
-        number(site, "changes_per_year"),
+        number(site, "changes_per_year") or None,
         " ".join(plain(each.get("node_id", "")) for each in crawlers),
         " ".join(plain(each.get("name", "")) for each in crawlers).strip(),
     )
@@ -151,7 +151,7 @@ def _site_line(site: Json) -> tuple[str, ...]:
         plain(site.get("site", "")),
         *(f"{count(site, name):,}" for name in ("pages", "known", "failing")),
         instant(number(site, "visited_at")) if count(site, "visited_at") else "never",
-        f"{number(site, 'changes_per_year'):,.1f}",
+        f"{number(site, 'changes_per_year'):,.1f}" if number(site, "changes_per_year") else "-",
         ", ".join(map(_called, tables(site, "crawled_by"))),
     )
 

@@ -15,9 +15,9 @@ def visit(url: str, state: VisitState, at: float = 0.0, fails: int = 0, history:
     return Visit(url, 1, state=state, visited_at=at, fails=fails, history=history)
 
 
-SEEN, KEPT = History(seen_at=5), History(seen_at=5, kept_at=5)
+TWICE, KEPT = History(seen_at=5, unchanged_s=60), History(seen_at=5, kept_at=5)
 KNOWN = [
-    ("a.test", visit("http://a.test/", F, 50.0, history=SEEN)),
+    ("a.test", visit("http://a.test/", F, 50.0, history=TWICE)),
     ("a.test", visit("http://a.test/failing", D, 70.0, 2, KEPT)),  # its page stays stored
     ("a.test", visit("http://a.test/new", W)),
     ("b.test", visit("http://b.test/", D, 90.0, 1)),
@@ -32,9 +32,11 @@ def survey(order: SiteOrder, beginning: str = "", start: int = 0, most: int = 50
 
 def test_a_site_is_summed_up_from_its_urls() -> None:
     a, ab, b = survey("name").rows
-    assert a == SiteFigures("a.test", known=3, pages=2, failing=1, visited_at=70.0, changes_per_year=1.0)
+    assert a == SiteFigures("a.test", known=3, pages=2, failing=1, visited_at=70.0, changes_per_year=1.0), (
+        "one page of it was seen twice"
+    )
     assert b == SiteFigures("b.test", known=2, pages=0, failing=1, visited_at=90.0)
-    assert (ab.pages, ab.changes_per_year) == (1, 0.0), "it was not seen twice"
+    assert (ab.pages, ab.changes_per_year) == (1, 0.0)
 
 
 @pytest.mark.parametrize(
