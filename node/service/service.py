@@ -47,6 +47,7 @@ from node.owner.slot_desk import SlotDesk
 from node.service.machine_status import scrub_of
 from node.service.node_status import NodeStatus
 from node.service.query_desk import DeskSearch, QueryDesk
+from node.service.slot_sample import SlotSample
 from node.strategy.preview import StrategyPreview
 from store import Document, Record, decode_document
 
@@ -68,6 +69,7 @@ class Service:
         self._network, self._departure, self._clock = network, departure, clock
         self._queries = QueryDesk(node_core.index.searcher, overlay, clock)
         self._status = NodeStatus(node_core, overlay, network, self._queries.meter, departure, clock)
+        self._sample = SlotSample(overlay, clock)
         self.owner = OwnerDesk(node_core, overlay, self._queries.meter, settings, log, clock)
         self.members = MemberDesk(self._status.peers, overlay, self.owner.own_figures)
         self.sites = SiteDesk(node_core.crawl.crawler, overlay, clock)
@@ -90,6 +92,8 @@ class Service:
     async def status(self) -> Status:
         """Return what the node is, holds and does: the body of /api/v1/status."""
         status = await self._status.status()
+        if status.network.documents is None:
+            status.network.documents = await self._sample.documents()
         grown = self.owner.history.series("day", "disk_bytes")
         status.disk.full_in_days = full_in_days(grown, status.disk.used, status.disk.quota)
         return status
