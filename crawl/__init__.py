@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from crawl.pipeline.fetch_outcome import MOVED_BY, forgotten, parse_task_of, unfit
     from crawl.pipeline.process_stage import gone_page, kept_headers, read_page
     from crawl.pipeline.site_list import SitePage, SiteWait, WaitingSite
+    from crawl.pipeline.site_survey import SITE_ORDERS, ChosenSites, SiteFigures, SiteOrder, chosen_sites
     from crawl.politeness.robots import Robots
     from crawl.politeness.robots_cache import RobotsCache
     from crawl.politeness.site_tokens import TokenAnswer, TokenIssuer
@@ -113,6 +114,7 @@ else:
             "crawl.pipeline.fetch_outcome": "MOVED_BY forgotten parse_task_of unfit",
             "crawl.pipeline.process_stage": "gone_page kept_headers read_page",
             "crawl.pipeline.site_list": "SitePage SiteWait WaitingSite",
+            "crawl.pipeline.site_survey": "SITE_ORDERS ChosenSites SiteFigures SiteOrder chosen_sites",
             "crawl.politeness.robots": "Robots",
             "crawl.politeness.robots_cache": "RobotsCache",
             "crawl.politeness.site_tokens": "TokenAnswer TokenIssuer",
@@ -124,17 +126,18 @@ else:
     )
 
 __all__ = [
-    "MAX_SCOPE_CHARS", "MOVED_BY", "PAGE_LEAF_STATE", "SCOPE_KINDS", "UNWANTED_REASONS", "AddressDenied",
-    "AddressPrefixes", "AddressRefused", "AliasEvidence", "BadCoding", "BadHostsFile", "BadUrl", "BandwidthWait",
-    "CrawlConfig", "CrawlControl", "CrawlDecision", "CrawlStatus", "Crawler", "Decide", "FamilyMissing",
-    "FetchDeclined", "FetchFailed", "FetchHours", "Fetched", "Fetcher", "FindElsewhere", "FindWay", "InlineParsers",
-    "JudgeAddress", "Locate", "MirrorAlias", "MirrorCandidate", "MirrorDetector", "OperatorBlocklist", "Page",
-    "PageUnreadable", "ParseResult", "ParseTask", "Parsers", "QueuePosition", "RequestSigner", "Robots",
-    "RobotsAccess", "RobotsCache", "ScopeKind", "SentRequest", "SitePage", "SiteWait", "TokenAnswer", "TokenIssuer",
-    "Trail", "TxtRecords", "UrlSeenTest", "UrlStage", "UrlStatus", "Visit", "VisitState", "WaitingSite",
-    "admit_urls", "allowed_depth", "anywhere", "canonical_url", "change_rate", "decode_body", "decode_visit",
-    "different_bits", "domain_of", "encode_visit", "forgotten", "gone_page", "hashes_cover", "is_canonical",
-    "kept_headers", "nowhere", "open_fetcher", "open_parsers", "parse_task_of", "permitted", "prefix_words",
-    "public_suffixes", "reach", "read_page", "read_request", "refusal_reason", "refuse_address", "request_fields",
-    "scope_after_redirect", "scope_for", "signature", "span", "unfit", "visit_flaw",
+    "MAX_SCOPE_CHARS", "MOVED_BY", "PAGE_LEAF_STATE", "SCOPE_KINDS", "SITE_ORDERS", "UNWANTED_REASONS",
+    "AddressDenied", "AddressPrefixes", "AddressRefused", "AliasEvidence", "BadCoding", "BadHostsFile", "BadUrl",
+    "BandwidthWait", "ChosenSites", "CrawlConfig", "CrawlControl", "CrawlDecision", "CrawlStatus", "Crawler",
+    "Decide", "FamilyMissing", "FetchDeclined", "FetchFailed", "FetchHours", "Fetched", "Fetcher", "FindElsewhere",
+    "FindWay", "InlineParsers", "JudgeAddress", "Locate", "MirrorAlias", "MirrorCandidate", "MirrorDetector",
+    "OperatorBlocklist", "Page", "PageUnreadable", "ParseResult", "ParseTask", "Parsers", "QueuePosition",
+    "RequestSigner", "Robots", "RobotsAccess", "RobotsCache", "ScopeKind", "SentRequest", "SiteFigures", "SiteOrder",
+    "SitePage", "SiteWait", "TokenAnswer", "TokenIssuer", "Trail", "TxtRecords", "UrlSeenTest", "UrlStage",
+    "UrlStatus", "Visit", "VisitState", "WaitingSite", "admit_urls", "allowed_depth", "anywhere", "canonical_url",
+    "change_rate", "chosen_sites", "decode_body", "decode_visit", "different_bits", "domain_of", "encode_visit",
+    "forgotten", "gone_page", "hashes_cover", "is_canonical", "kept_headers", "nowhere", "open_fetcher",
+    "open_parsers", "parse_task_of", "permitted", "prefix_words", "public_suffixes", "reach", "read_page",
+    "read_request", "refusal_reason", "refuse_address", "request_fields", "scope_after_redirect", "scope_for",
+    "signature", "span", "unfit", "visit_flaw",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ Source: Heydon & Najork 1999, section 3.1.
 import heapq
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 
@@ -90,6 +90,11 @@ class Frontier:
     def waiting_by_site(self) -> Mapping[str, int]:
         """Count the URLs that wait, due or not, by site; sites without any are left out."""
         return self._waiting_by_site
+
+    def known_visits(self) -> Iterator[tuple[str, Visit]]:
+        """Yield all URLs of the held slots with their sites, those in flight included: for people."""
+        yield from ((entry.site, entry.visit) for entry in self._entries.values())
+        yield from ((site_of(url), task.visit) for url, task in self._in_flight.items())
 
     def first_due(self, sites: Collection[str]) -> dict[str, Visit]:
         """Return the visit of each of some sites that falls due first, of those that are not due yet. Goes over all

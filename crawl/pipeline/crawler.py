@@ -29,6 +29,7 @@ from crawl.pipeline.ports import Sink, SiteAccess
 from crawl.pipeline.process_stage import ProcessStage
 from crawl.pipeline.site_knowledge import SiteKnowledge, SitemapQueue
 from crawl.pipeline.site_list import SitePage, site_page
+from crawl.pipeline.site_survey import SiteOrder, SiteSurvey, site_survey
 from crawl.pipeline.sitemap_reader import SitemapReader
 from crawl.pipeline.worker_pool import FlightLimit, WorkerPool
 from crawl.politeness.address_limits import AddressLimits
@@ -248,6 +249,11 @@ class Crawler:
         """List sites whose URLs wait here, in the order of their names: those that begin so and come after a name."""
         paused = self._control.pause_reason
         return site_page(self._frontier, self._queues, self._sites, beginning, after, most, paused, self._clock())
+
+    def survey(self, beginning: str, order: SiteOrder, start: int, most: int) -> SiteSurvey:
+        """List sites of the slots held here with what is known of each: those that begin so, in an order."""
+        frontier = self._frontier
+        return site_survey(frontier.known_visits, frontier.statistics.rate, beginning, order, start, most)
 
     def listed(self, url: str) -> tuple[str, ...]:
         """Return what a sitemap that was handed in, and read here lately, has listed."""

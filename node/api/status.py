@@ -146,13 +146,15 @@ class Fault(ResponseBody):
 class DiskUse(ResponseBody):
     """Bytes of all files, of the quota, and of records alone; `refuses`: why no record fits any more, or "".
 
-    `given_up`: slots of new owners whose copies here went within a day, before their time, because room ran short."""
+    `given_up`: slots of new owners whose copies here went within a day, before their time, because room ran short.
+    `full_in_days`: by the growth of the last day; null where that is a year away, or not known."""
 
     used: int
     quota: int
     records: int
     refuses: str
     given_up: int
+    full_in_days: float | None = None
 
 
 class OwnerTopic(ResponseBody):

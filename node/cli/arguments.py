@@ -132,7 +132,7 @@ def _add_asking(verbs: Verbs) -> None:
     status = add_verb(verbs, "status", "query_node:status", "print the state of the node")
     status.add_argument("--ready", action="store_true", help="only whether it is ready: exit code 0, else 1")
     add_place(status, url=True, json=True)
-    add_place(add_verb(verbs, "peers", "query_node:peers", "print the members of the network"), url=True, json=True)
+    _add_listings(verbs)
     about = "list the nodes whose pages differ from their sites, and fetch some of the pages again"
     evidence = add_verb(verbs, "evidence", "query_node:evidence", about, "dse-node evidence")
     evidence.add_argument("--no-fetch", action="store_true", help="list what other nodes found, and fetch nothing")
@@ -160,6 +160,29 @@ def _add_asking(verbs: Verbs) -> None:
     leave.add_argument("--now", action="store_true", help="hand nothing over: say what is at risk; ends with --yes")
     leave.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
     add_place(leave, url=True)
+
+
+def _add_listings(verbs: Verbs) -> None:
+    peers = add_verb(
+        verbs, "peers", "listings:peers", "print the members of the network", "dse-node peers --order disk"
+    )
+    peers.add_argument("--find", default="", metavar="TEXT", help="only those with this in name, id, address or needs")
+    orders = "trouble, name, load, disk, room, due or heard, as the owner's page has them; default: by id"
+    peers.add_argument("--order", default="", metavar="ORDER", help=orders)
+    about = "print who owns, keeps and crawls each slot"
+    slots = add_verb(verbs, "slots", "listings:slots", about, "dse-node slots --few")
+    slots.add_argument("--member", default="", metavar="TEXT", help="only slots of members with this in name or id")
+    slots.add_argument("--few", action="store_true", help="only slots with fewer live copies than owners")
+    slots.add_argument("--slot", type=Between(0, (1 << 16) - 1), metavar="N", help="only the slot of this number")
+    about = "print the sites that this node crawls: pages, last visit, how often they change, failures"
+    sites = add_verb(verbs, "sites", "listings:sites", about, "dse-node sites --order pages")
+    sites.add_argument("--begins", default="", metavar="TEXT", help="only sites whose names begin so")
+    sites.add_argument("--order", choices=("name", "pages", "visited"), default="name", help="default: name")
+    sites.add_argument("--network", action="store_true", help="ask all members for their 1,000 largest sites")
+    sites.add_argument("--limit", type=Between(1, 1 << 20), default=500, metavar="N", help="rows (default 500)")
+    for verb in (peers, slots, sites):
+        verb.add_argument("--csv", action="store_true", help="print CSV, with a line of names")
+        add_place(verb, url=True, json=True)
 
 
 def _add_doctor(verbs: Verbs) -> None:

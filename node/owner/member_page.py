@@ -28,7 +28,8 @@ class NeedSeen:
 @dataclass(frozen=True, slots=True)
 class MemberPage:
     """Holds the members of one page, how many match the search and how many there are in all, and what they need.
-    `after`: where the next page begins, 0 where this is the last. `room`, `used`: bytes, of all that say so."""
+    `after`: where the next page begins, 0 where this is the last. `room`, `used`: bytes, of all that say so. `live`
+    counts all that are, `needy` those of them that need their owners."""
 
     rows: tuple[Peer, ...]
     matching: int
@@ -37,13 +38,13 @@ class MemberPage:
     needs: tuple[NeedSeen, ...]
     room: int
     used: int
+    live: int
+    needy: int
 
 
 def member_page(peers: Sequence[Peer], search: str, order: Order, start: int) -> MemberPage:
     """Return the page of members that begins at `start` of those in whose name, id or addresses `search` stands."""
-    sought = search.casefold()
-    matching = [peer for peer in peers if not sought or any(sought in word.casefold() for word in _words(peer))]
-    matching.sort(key=lambda peer: (_ORDERS[order](peer), peer.node_id))
+    matching = chosen_members(peers, search, order)
     rows = tuple(matching[start : start + MOST_ROWS])
     more = start + MOST_ROWS
     live = [peer for peer in peers if peer.live]
@@ -55,7 +56,16 @@ def member_page(peers: Sequence[Peer], search: str, order: Order, start: int) ->
         _needs(live),
         sum(peer.room_bytes for peer in live),
         sum(peer.room_bytes * peer.load.disk // 100 for peer in live),
+        len(live),
+        sum(bool(peer.needs) for peer in live),
     )
+
+
+def chosen_members(peers: Sequence[Peer], search: str, order: Order | None) -> list[Peer]:
+    """Return the members in whose words `search` stands, in an order, or (None) in that in which they are given."""
+    sought = search.casefold()
+    found = [peer for peer in peers if not sought or any(sought in word.casefold() for word in _words(peer))]
+    return sorted(found, key=lambda peer: (_ORDERS[order](peer), peer.node_id)) if order else found
 
 
 def short_name(peer: Peer) -> str:

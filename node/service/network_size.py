@@ -45,4 +45,9 @@ def _since(counted: CountedDocuments, here: int, now: float) -> float:
 
 
 def _estimate(documents: float) -> NetworkSize:
-    return NetworkSize(int(float(f"{documents:.{DIGITS}g}")), False)
+    return NetworkSize(rounded(documents), False)
+
+
+def rounded(documents: float) -> int:
+    """Return an estimate with no more digits than are known."""
+    return int(float(f"{documents:.{DIGITS}g}"))

@@ -37,12 +37,17 @@ from node.captures.network_reader import ArchivePart, ReadBounds
 from node.captures.scope import Wish
 from node.owner.condition import Outlook
 from node.owner.desk import OwnerDesk
+from node.owner.disk_outlook import full_in_days
 from node.owner.log_ring import LogRing
 from node.owner.member_desk import MemberDesk
+from node.owner.member_page import Order, chosen_members
 from node.owner.setting_desk import SettingDesk
+from node.owner.site_desk import SiteDesk
+from node.owner.slot_desk import SlotDesk
 from node.service.machine_status import scrub_of
 from node.service.node_status import NodeStatus
 from node.service.query_desk import DeskSearch, QueryDesk
+from node.service.slot_sample import SlotSample
 from node.strategy.preview import StrategyPreview
 from store import Document, Record, decode_document
 
@@ -64,8 +69,11 @@ class Service:
         self._network, self._departure, self._clock = network, departure, clock
         self._queries = QueryDesk(node_core.index.searcher, overlay, clock)
         self._status = NodeStatus(node_core, overlay, network, self._queries.meter, departure, clock)
+        self._sample = SlotSample(overlay, clock)
         self.owner = OwnerDesk(node_core, overlay, self._queries.meter, settings, log, clock)
         self.members = MemberDesk(self._status.peers, overlay, self.owner.own_figures)
+        self.sites = SiteDesk(node_core.crawl.crawler, overlay, clock)
+        self.slots = SlotDesk(overlay, node_core.store.records, node_core.store.replicator)
         self._previews = StrategyPreview(node_core.store.records, node_core.store.replicator, overlay, clock)
 
     async def search(self, question: SearchRequest, caller: str = "") -> Json:
@@ -83,15 +91,22 @@ class Service:
 
     async def status(self) -> Status:
         """Return what the node is, holds and does: the body of /api/v1/status."""
-        return await self._status.status()
+        status = await self._status.status()
+        if status.network.documents is None:
+            status.network.documents = await self._sample.documents()
+        grown = self.owner.history.series("day", "disk_bytes")
+        status.disk.full_in_days = full_in_days(grown, status.disk.used, status.disk.quota)
+        return status
 
     async def outlook(self) -> Outlook:
         """Return what this node needs of its owner now, and what it tells other members of that."""
         return self._status.outlook()
 
-    async def peers(self) -> list[Peer]:
-        """Return the members of the network, this node included."""
-        return self._status.peers()
+    async def peers(self, find: str = "", order: Order | None = None) -> list[Peer]:
+        """Return the members of the network, this node included, in whose words `find` stands; by id where no order is
+        asked for."""
+        peers = self._status.peers()
+        return chosen_members(peers, find, order) if find or order else peers
 
     async def member_keys(self) -> Sequence[bytes]:
         """Return the public keys of the other members of the network, as this node knows them."""

@@ -76,6 +76,7 @@ class StatusView:
     needs: tuple[tuple[str, bool], ...] = ()  # topics, and whether each needs the node's owner
     called_for: tuple[str, ...] = ()  # the sentences of those that do
     leaving_slots: int | None = None  # that a node still has to hand over which leaves for good; None where it stays
+    full_in_days: float = 0.0  # of the last day's growth, the disk; 0.0 where that is not known, or a year away
     carried: int = 0  # pages that this node fetched by order, and that clients fetched for it
 
     @property
@@ -97,6 +98,11 @@ class StatusView:
     def disk_share(self) -> float:
         """Return the part of the quota in use, 0…1; 0 where there is no quota."""
         return min(1.0, self.disk_used / self.disk_quota) if self.disk_quota else 0.0
+
+    @property
+    def knows_network(self) -> bool:
+        """Tell whether anything says how many pages the network has."""
+        return self.network_documents > 0 or self.is_network_counted
 
 
 MAX_REASONS, SHOWN_REASONS = 100, 4  # read; shown
@@ -127,6 +133,7 @@ _NUMBERS = {
     "strategy_expires_at": "strategy.expires_at",
     "copies_mean": "copies.mean",
     "too_few_s": "copies.oldest_s",
+    "full_in_days": "disk.full_in_days",
 }
 _FLAGS = {
     "is_network_counted": "network.exact",

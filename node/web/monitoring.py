@@ -18,6 +18,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from node.crawling.machine_load import own_memory
+from node.owner.member_page import MemberPage, member_page
 from node.service.service import Service
 from node.views.readiness import not_ready_reasons
 from node.views.status import StatusView, view_of
@@ -81,16 +82,16 @@ class Metrics:
         """Note one answered request; `route` is a name of the table, so the set of labels is bounded."""
         self._requests.labels(route, str(status)).inc()
 
-    def text(self, status: StatusView, tasks: int = 0) -> bytes:
+    def text(self, status: StatusView, members: MemberPage, tasks: int = 0) -> bytes:
         """Write all figures in the Prometheus text format, version 0.0.4; `tasks`: of the event loop, now."""
         registry = CollectorRegistry()
-        registry.register(_StatusFigures(status, tasks))
+        registry.register(_StatusFigures(status, members, tasks))
         return generate_latest(registry) + generate_latest(self._counters)
 
 
 class _StatusFigures(Collector):
-    def __init__(self, status: StatusView, tasks: int) -> None:
-        self._status, self._tasks = status, tasks
+    def __init__(self, status: StatusView, members: MemberPage, tasks: int) -> None:
+        self._status, self._members, self._tasks = status, members, tasks
 
     def collect(self) -> Iterable[Metric]:
         status = self._status
@@ -102,11 +103,22 @@ class _StatusFigures(Collector):
         yield _labelled("dse_slot_copies", "Own slots by how many live copies they have", "copies", copies)
         needs = {topic: int(is_told) for topic, is_told in status.needs}
         yield _labelled("dse_needs_owner", "1 where a topic needs this node's owner", "topic", needs)
+        yield from _network_figures(status, self._members)
         for name, about, value in _gauges(status):
             yield GaugeMetricFamily(name, about, value=value)
         yield from process_figures(self._tasks)
         yield CounterMetricFamily("dse_packets_refused", "Packets not taken", value=status.refused_packets)
         yield CounterMetricFamily("dse_crawl_fetched", "Pages fetched since the start", value=status.fetched)
+
+
+def _network_figures(status: StatusView, members: MemberPage) -> Iterable[Metric]:
+    states = {"live": members.live, "silent": members.all - members.live, "needy": members.needy}
+    yield _labelled("dse_members", "Members of the network, by their own word and by their silence", "state", states)
+    yield GaugeMetricFamily("dse_network_room_bytes", "Bytes that the live members may use", value=members.room)
+    yield GaugeMetricFamily("dse_network_used_bytes", "Bytes of these that are in use", value=members.used)
+    if status.knows_network:
+        about = "Pages in the network, an estimate unless this node keeps all"
+        yield GaugeMetricFamily("dse_network_documents", about, value=status.network_documents)
 
 
 def _gauges(status: StatusView) -> Iterable[tuple[str, str, float]]:
@@ -161,5 +173,6 @@ class Health:
 
     async def metrics(self, request: web.Request) -> web.Response:
         """Answer GET /metrics."""
-        body = self._metrics.text(view_of((await self._service.status()).plain()), len(asyncio.all_tasks()))
+        members = member_page(await self._service.peers(), "", "name", 0)
+        body = self._metrics.text(view_of((await self._service.status()).plain()), members, len(asyncio.all_tasks()))
         return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})

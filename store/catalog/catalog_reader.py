@@ -38,6 +38,9 @@ _COUNTED = """SELECT prefix, count(*) FROM sites CROSS JOIN records USING (site)
   WHERE prefix BETWEEN ? AND ? AND +kind = ? GROUP BY prefix HAVING count(*) >= ?"""
 # those that share a frame have equal parts of it
 _LIVE = """SELECT segment, sum((head_bytes + content_bytes) * live / max(1, members)) FROM frames GROUP BY segment"""
+_BYTES_IN = """SELECT coalesce(sum(part), 0), count(*) FROM (
+  SELECT (head_bytes + content_bytes) / max(1, members) AS part
+  FROM sites CROSS JOIN records USING (site) CROSS JOIN frames USING (frame) WHERE prefix BETWEEN ? AND ? LIMIT ?)"""
 _KINDS = {number: Kind(number) for number in range(1, MOST_KIND + 1)}  # a look-up is cheaper than a call
 _key_and_id = itemgetter(2, 1)
 
@@ -164,6 +167,11 @@ class CatalogReader:
     def live_bytes(self) -> dict[int, int]:
         """Sum the bytes of live records by segment."""
         return dict(self.query(_LIVE))
+
+    def bytes_in(self, first: bytes, last: bytes, most: int) -> tuple[int, int]:
+        """Sum the bytes of up to `most` live records of the sites in a key range, and count these records."""
+        ((size, records),) = self.query(_BYTES_IN, (first[:SITE_BYTES], last[:SITE_BYTES], most))
+        return size, records
 
     def grant_bytes(self) -> dict[int, int]:
         """Sum about how many bytes grants take, by segment."""

@@ -31,10 +31,11 @@ from node.captures.scope import Wish, scope_of
 from node.config.settings import NodeConfig
 from node.errors import NotProved
 from node.jobs.explain_verdict import Facts, verdict
+from node.owner.member_page import Order, chosen_members
 from node.web.server import WebServer
 from store import NoReadyOwner
 from tests.node.bodies import filled
-from tests.node.web.owner_desk import FakeMembers, FakeOwner
+from tests.node.web.owner_desk import FakeMembers, FakeOwner, FakeSites, FakeSlots
 
 TOKEN = "a-token-of-the-tests-0123456789abcdef"
 OWN, MEMBER = Identity(b"o" * 32), Identity(b"m" * 32)  # the node, and another member of its network
@@ -154,6 +155,10 @@ class FakeService:
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     owner: FakeOwner = field(default_factory=FakeOwner)
     members: FakeMembers = field(default_factory=FakeMembers)
+    sites: FakeSites = field(default_factory=FakeSites)
+    slots: FakeSlots = field(default_factory=FakeSlots)
+    name_of_other: str = ""  # of the other member
+    full_in_days: float | None = None  # the disk
     held_back: int = 0  # results that come after the first 400 ms
 
     def begin(self, question: SearchRequest, caller: str = "") -> "FakeSearch":
@@ -238,7 +243,7 @@ class FakeService:
                     "expires_at": 1_827_000_000,
                     "warnings": ["the next version is 3 days late"],
                 },
-                "disk": {"used": 512_000_000, "quota": 10_000_000_000},
+                "disk": {"used": 512_000_000, "quota": 10_000_000_000, "full_in_days": self.full_in_days},
                 "scrub": self.look_at_scrub().plain(),
             },
         )
@@ -246,7 +251,7 @@ class FakeService:
     async def member_keys(self) -> list[bytes]:
         return [MEMBER.public_key, bytes(32)]
 
-    async def peers(self) -> list[Peer]:
+    async def peers(self, find: str = "", order: Order | None = None) -> list[Peer]:
         mine = {"node_id": NODE_ID, "live": True, "families": [4, 6]}
         other = {"node_id": "ab" * 20, "live": False, "families": [6]}
         told = [
@@ -255,7 +260,8 @@ class FakeService:
         ]
         told[0].endpoints = [Endpoint("127.0.0.1", 8091, 8091), Endpoint("::1", 8091, 8091)]
         told[1].endpoints = [Endpoint("::1", 9000, 9000)]
-        return told
+        told[1].name = self.name_of_other
+        return chosen_members(told, find, order)
 
     async def strategy_log(self) -> StrategyLog:
         return filled(StrategyLog, {"versions": [{"version": 3, "digest": "ef" * 32, "forks": ["aa" * 32]}]})

@@ -1,5 +1,6 @@
 """Prints for all verbs: JSON for programs, aligned lines and bold hits for people; and writes files whole."""
 
+import csv
 import json
 import os
 import sys
@@ -10,6 +11,7 @@ from typing import BinaryIO, TextIO, TypeVar
 from node.views.safe_text import Piece, plain, plain_json
 
 Written = TypeVar("Written")
+_FORMULA = frozenset("=+-@＝＋－＠")  # at the beginning of a cell; wide ones, too, are read as such
 
 
 def print_json(value: object, indent: int | None = None) -> None:
@@ -43,6 +45,22 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for number, row in enumerate(lines):
         line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
         print(bold(line) if number == 0 else line)
+
+
+def print_csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table as CSV (RFC 4180), in which no cell is a formula to the program that opens it."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerows([harmless(cell) for cell in row] for row in (head, *rows))
+
+
+def harmless(cell: object) -> str:
+    """Write a cell of CSV; a text that a spreadsheet would work out as a formula begins with an apostrophe."""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if cell is None:
+        return ""
+    text = plain(cell)
+    return f"'{text}" if not isinstance(cell, int | float) and text.lstrip()[:1] in _FORMULA else text
 
 
 def is_terminal() -> bool:

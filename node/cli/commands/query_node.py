@@ -1,14 +1,13 @@
-"""Does the verbs that ask the running node: search, status, peers, evidence, open, remove, pause, resume."""
+"""Does the verbs that ask the running node: search, status, evidence, open, remove, pause, resume."""
 
 import sys
 from argparse import Namespace
 
-from node.cli.commands.output import bold, marked, print_facts, print_json, print_table
+from node.cli.commands.output import bold, marked, print_facts, print_json
 from node.cli.commands.target_node import client
 from node.errors import RefusedByNode
 from node.views.duration import parse_duration
 from node.views.evidence import evidence_lines, local_lines
-from node.views.peers import PeerRow, peer_rows
 from node.views.safe_text import around, plain
 from node.views.status import StatusView, size, view_of
 from node.web.rendering.translations import translator
@@ -91,38 +90,6 @@ def remove(arguments: Namespace) -> int:
     return 0
 
 
-def peers(arguments: Namespace) -> int:
-    """Print the members of the network as a table."""
-    body = client(arguments).get("/api/v1/peers")
-    if arguments.json:
-        print_json(body["peers"])
-        return 0
-    rows = [
-        (
-            row.id[:12],
-            row.name or "-",
-            ", ".join(word for word in (_standing(row), *_said(row), row.clock) if word),
-            " ".join(row.endpoints) or "-",
-            str(row.strategy_version),
-            str(row.ready),
-            str(row.leased),
-            f"{row.due:,}",
-            row.load,
-            row.room or "-",
-            row.part or "-",
-            "-" if row.heard_s is None else f"{row.heard_s:.0f} s ago",
-            str(row.refuses) if row.refuses else "-",
-            row.invited_by or "-",
-            row.possession or "-",
-            row.beyond or "-",
-        )
-        for row in peer_rows(body["peers"])
-    ]
-    columns = ("NODE", "NAME", "STATE", "ADDRESSES", "STRATEGY", "READY", "CRAWLS", "DUE", "LOAD %", "ROOM")
-    print_table((*columns, "PART", "HEARD", "REFUSES", "INVITED BY", "POSSESSION", "BEYOND LIMITS"), rows)
-    return 0
-
-
 def evidence(arguments: Namespace) -> int:
     """List the evidence against authors of pages; exit with 1 where fetching pages again confirms some."""
     if arguments.local:
@@ -140,15 +107,6 @@ def evidence(arguments: Namespace) -> int:
         for line in evidence_lines(body):
             print(line)
     return 1 if any(author.get("confirmed") is True for author in body["authors"]) else 0
-
-
-def _said(row: PeerRow) -> list[str]:
-    """Say what a member says of itself, beside that it lives."""
-    return [row.state, *(f"needs {topic}" for topic in row.needs)] if row.live else []
-
-
-def _standing(row: PeerRow) -> str:
-    return "leaving" if row.leaving else "live" if row.live else "away"
 
 
 def pause(arguments: Namespace) -> int:
@@ -248,6 +206,19 @@ def _copies(view: StatusView) -> str:
     return f"{state} ({view.copies})" if view.copies else state
 
 
+def _in_network(view: StatusView) -> str:
+    if not view.knows_network:
+        return "how many the network has is not known here yet"
+    return f"{'' if view.is_network_counted else 'about '}{view.network_documents:,} in the network"
+
+
+def _disk(view: StatusView) -> str:
+    if not view.disk_quota:
+        return size(view.disk_used)
+    full = f", full in {view.full_in_days:,.0f} days as it grew in the last one" if view.full_in_days else ""
+    return f"{size(view.disk_used)} of {size(view.disk_quota)}{full}"
+
+
 def _scripts(pages: int) -> str:
     if not pages:
         return ""
@@ -265,7 +236,7 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("leaving", view.leaving),
         ("role", "client: owns nothing, fetches by order" if view.is_client else ""),
         ("reached", view.reachable),
-        ("pages", f"{view.documents:,} kept here"),
+        ("pages", f"{view.documents:,} kept here; {_in_network(view)}"),
         ("slots", f"{view.owned} owned, {view.ready} ready to answer, {view.leased} being crawled"),
         ("index", _index(view)),
         ("copies", _copies(view)),
@@ -280,7 +251,7 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("search", view.rules),
         ("text leaf", view.text_leaf),
         ("strategy", f"version {view.strategy_version}{expires}"),
-        ("disk", f"{size(view.disk_used)} of {size(view.disk_quota)}" if view.disk_quota else size(view.disk_used)),
+        ("disk", _disk(view)),
         ("scrub", view.scrub),
     ]
     return [(name, value) for name, value in facts if value]

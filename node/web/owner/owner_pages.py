@@ -27,13 +27,14 @@ from node.web.owner.member_rows import member_rows
 from node.web.owner.owner_plots import figure_plots, network_ring
 from node.web.rendering.pages import CACHED, Pages
 from node.web.rendering.translations import Translate, choose, translator
-from node.web.requests.api import parameters
+from node.web.requests.api import parameters, slot_wish
 from node.web.requests.forms import read_form
 from node.web.requests.parameters import Values
 from node.web.requests.problems import BadParameter
 from node.web.requests.route_table import route
 
 SITES = 40  # on a page; with the longest names of hosts it stays below 100 kB
+SLOTS = 20  # on the page of the network, beside its members
 LOG_LINES = 60
 REFUSAL_CHARS = 300
 
@@ -66,6 +67,7 @@ class OwnerPages:
             raise BadParameter("order", f"is none of {', '.join(ORDERS)}")
         find = plain(values.text("find").strip())
         seen = await self._service.members.members(find, order, values.count("from"))
+        about = slot_wish(values, "slots_from")
         return self.render(
             request,
             "owner_network.html",
@@ -78,6 +80,9 @@ class OwnerPages:
             start=values.count("from"),
             order=order,
             orders=ORDERS,
+            full_in_days=(await self._service.status()).disk.full_in_days,
+            teams=await self._service.slots.slots(*about, SLOTS),
+            asked=dict(zip(("member", "few", "slot", "slots_from"), about, strict=True)),
         )
 
     async def owner_sites(self, request: web.Request) -> web.Response:

@@ -13,6 +13,7 @@ from dht import CrawlerKey, thumbprint
 from index import FILTERS
 from node.service.service import Service
 from node.views.peers import peer_rows
+from node.views.safe_text import plain
 from node.views.status import size, view_of
 from node.views.strategy import clock, instant, span
 from node.web.rendering.score_view import chart, sentence
@@ -81,7 +82,7 @@ class Pages:
             undefined=jinja2.StrictUndefined,
             auto_reload=False,  # an upgrade lays other files under a running node
         )
-        self._templates.filters.update(size=size, number="{:,}".format)
+        self._templates.filters.update(size=size, number="{:,}".format, plain=plain)
         self._templates.filters.update(span=span, instant=instant, clock=clock)
         self._templates.filters.update(sentence=sentence, chart=chart)
 

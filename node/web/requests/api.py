@@ -5,6 +5,7 @@ from typing import TypeVar
 import msgspec
 from aiohttp import web
 
+from crawl import SITE_ORDERS
 from dht import MALFORMED
 from index import SearchRequest
 from node.api.crawl import CrawlOrder, ProgressList, ProgressOrder, RemovalOrder
@@ -15,7 +16,9 @@ from node.api.peers import Peers
 from node.api.search import Suggestions
 from node.api.strategy_schema import strategy_schema
 from node.jobs.job_progress import MAX_ASKED
+from node.owner.member_page import ORDERS
 from node.service.service import Service
+from node.views.safe_text import plain
 from node.web.requests.asker_language import asker_language
 from node.web.requests.openapi import openapi
 from node.web.requests.own_origin import caller_of
@@ -59,6 +62,14 @@ def search_request(values: Values, query: str, limit: int, deadline_ms: int, ask
     )
 
 
+def slot_wish(values: Values, start: str = "from") -> tuple[str, bool, int | None, int]:
+    """Read which slots are asked for: of which member, with few copies, of which number, and from where on."""
+    typed = values.text("slot").strip()
+    if typed and not (typed.isascii() and typed.isdecimal()):
+        raise BadParameter("slot", "is not a whole number")
+    return plain(values.text("member").strip()), values.flag("few"), int(typed) if typed else None, values.count(start)
+
+
 class Api:
     """Holds the handlers of the API, named as in the table of routes."""
 
@@ -90,7 +101,28 @@ class Api:
 
     async def peers(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/peers."""
-        return json_response(Peers(peers=await self._service.peers()))
+        values = parameters(request, "peers")
+        wanted = values.text("order")
+        order = next((each for each in ORDERS if each == wanted), None)
+        if wanted and order is None:
+            raise BadParameter("order", f"is none of {', '.join(ORDERS)}")
+        return json_response(Peers(peers=await self._service.peers(plain(values.text("find").strip()), order)))
+
+    async def slots(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/slots."""
+        values = parameters(request, "slots")
+        return json_response(await self._service.slots.slots(*slot_wish(values), values.count("limit")))
+
+    async def sites(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/sites."""
+        values = parameters(request, "sites")
+        order = next((each for each in SITE_ORDERS if each == values.text("order")), None)
+        if order is None:
+            raise BadParameter("order", f"is none of {', '.join(SITE_ORDERS)}")
+        begins = plain(values.text("begins").strip().lower())
+        wanted = begins, order, values.count("from"), values.count("limit")
+        desk = self._service.sites
+        return json_response(await desk.network(*wanted) if values.flag("network") else desk.own(*wanted))
 
     async def strategy(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/strategy."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from dht import Strategy
-from node.api import crawl, documents, evidence, operation, peers, search, status, strategy
+from node.api import crawl, documents, evidence, operation, peers, search, sites, slots, status, strategy
 from node.api.body import Json
 
 Kind = Literal["text", "count", "flag", "texts"]
@@ -198,10 +198,24 @@ _WISH = (
     Parameter("wish", "held or refused", most=16),
 )
 
-_MEMBERS = (
-    Parameter("find", "only members with this in name, id, address, state or needs", most=64),
-    Parameter("order", "trouble, name, load, disk, room, due or heard", default="trouble", most=16),
-    Parameter("from", "leave out this many of the first", "count", 0, 0, 1 << 20),
+_FIND = Parameter("find", "only members with this in name, id, address, state or needs", most=64)
+_ORDER = Parameter("order", "trouble, name, load, disk, room, due or heard; default: by id", most=16)
+_FROM = Parameter("from", "leave out this many of the first", "count", 0, 0, 1 << 20)
+_SLOTS = (
+    Parameter("member", "only slots that a member with this in name or id owns or crawls", most=64),
+    Parameter("few", "only slots with fewer live copies than owners", "flag", False),
+    Parameter("slot", "only the slot of this number", most=5),
+)
+_MEMBERS = (_FIND, replace(_ORDER, default="trouble"), _FROM)
+_SLOTS_ON_PAGE = (*_SLOTS, Parameter("slots_from", "leave out this many of the first slots", "count", 0, 0, 1 << 16))
+_LIMIT = Parameter("limit", "rows in one answer, at most", "count", 50, 1, 200)
+_SITES_ABOUT = "The sites that this node crawls, or those of the network"
+_SITES_ASKED = (
+    _BEGINS,
+    Parameter("order", "name, pages or visited", default="name", most=16),
+    Parameter("network", "ask all members for their 1,000 largest sites", "flag", False),
+    _FROM,
+    _LIMIT,
 )
 
 _CODE = Parameter("code", "what the link holds; it counts once, for five minutes", default=None, most=100)
@@ -270,6 +284,7 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
         "owner_network",
         "The owner's page of the network's members",
         *_MEMBERS,
+        *_SLOTS_ON_PAGE,
         _INTERFACE,
     ),
     _owner("/sites", "owner_sites", "The owner's page of the sites that wait", *_SITES, _INTERFACE),
@@ -284,7 +299,21 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
     _get("/search", "search", "Search the network", search.Search, *_SEARCH, is_public=True),
     _get("/suggest", "suggest", "Queries that begin with what was typed", search.Suggestions, _TYPED, is_public=True),
     _get("/status", "status", "The state of this node", status.Status, is_private=True),
-    _get("/peers", "peers", "The members of the network, as this node sees them", peers.Peers, is_private=True),
+    _get(
+        "/peers",
+        "peers",
+        "The members of the network, as this node sees them",
+        peers.Peers,
+        _FIND,
+        _ORDER,
+        is_private=True,
+    ),
+    _get(
+        "/slots", "slots", "The slots: owners, holder, copies", slots.SlotTable, *_SLOTS, _FROM, _LIMIT, is_private=True
+    ),
+    HttpRoute(
+        "GET", "/api/v1/sites", "sites", _SITES_ABOUT, JSON, sites.SiteTable, None, _SITES_ASKED, needs_token=True
+    ),
     _get("/strategy", "strategy", _STRATEGY, strategy.StrategyShown, _VERSION, is_public=True),
     _get("/strategy/schema", "strategy_schema", "The JSON Schema of strategy documents", Json, is_public=True),
     _get(

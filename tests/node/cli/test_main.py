@@ -1,5 +1,6 @@
 """The command line as an operator meets it: what it prints, where, and with which exit code."""
 
+import csv
 import io
 import json
 import os
@@ -18,6 +19,7 @@ from bootstrap.networks import load_network, split_invitation
 from dht import Identity, LocalFaults, PuzzleFile, decode_signed, parse_document, system_clock, work_of
 from dht.overlay.peer_cache_file import NAME, PeerCache
 from node.cli.commands.crawl import pause_s
+from node.cli.commands.output import harmless
 from node.cli.main import main
 from node.config.data_dir import DataDir
 from node.config.settings import load_config
@@ -246,6 +248,10 @@ def test_status_and_peers(site: Any, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["status", *url]) == 0
     out = capsys.readouterr().out
     assert "5 nodes in the network" in out
+    assert "812 kept here; about 1,204 in the network" in out and "512 MB of 10.0 GB\n" in out
+    site.service.full_in_days = 41.7
+    assert main(["status", *url]) == 0
+    assert "512 MB of 10.0 GB, full in 42 days as it grew in the last one" in capsys.readouterr().out
     assert "waiting for politeness at 3 sites" in out
     assert "all copies are indexed alike, while 500 addresses of the network wait to be fetched" in out
     assert "to look at: the next version is 3 days late" in out
@@ -264,6 +270,53 @@ def test_status_and_peers(site: Any, capsys: pytest.CaptureFixture[str]) -> None
     assert "abababababab  -     away   [::1]:9000" in capsys.readouterr().out
     assert main(["peers", "--json", *url]) == 0
     assert len(json.loads(capsys.readouterr().out)) == 2
+
+
+def test_peers_and_slots_are_found_ordered_and_written_for_programs(
+    site: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = ["--url", f"http://127.0.0.1:{site.port}"]
+    site.service.name_of_other = '=HYPERLINK("http://evil.test")'
+    assert main(["peers", "--csv", "--order", "trouble", *url]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["live"] for row in rows] == ["no", "yes"], "who is silent comes first"
+    assert rows[0]["name"] == '\'=HYPERLINK("http://evil.test")' and rows[0]["last_heard_s"] == "44.0"
+    assert main(["peers", "--json", "--find", "hyperlink", *url]) == 0
+    assert [peer["ready"] for peer in json.loads(capsys.readouterr().out)] == [2]
+    assert main(["peers", "--order", "beauty", *url]) == 2 and "trouble, name" in capsys.readouterr().err
+    assert main(["slots", "--json", *url]) == 0
+    assert [slot["slot"] for slot in json.loads(capsys.readouterr().out)] == list(range(4096)), "page after page"
+    assert main(["slots", "--csv", "--few", "--member", "0006", *url]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [int(row["slot"]) % 1000 for row in rows] == [4, 6] * 5 and {row["copies"] for row in rows} == {"2"}
+    assert main(["slots", "--slot", "6", *url]) == 0
+    (line,) = capsys.readouterr().out.splitlines()[1:]
+    assert line.startswith("6     ") and "2 of 3" in line and line.endswith("123 MB") and "(away)" in line
+
+
+def test_sites_are_found_ordered_and_what_the_list_lacks_is_said(
+    site: Any, place: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sites", "--csv", "--order", "pages", *place]) == 0
+    told = capsys.readouterr()
+    rows = list(csv.DictReader(io.StringIO(told.out)))
+    assert [int(row["pages"]) for row in rows] == list(range(999, 499, -1)), "page after page"
+    assert (rows[0]["changes_per_year"], rows[0]["visited_at"]) == ("12.5", "")
+    assert "500 of 1,000 sites; --limit shows more" in told.err and "partial" not in told.err
+    assert main(["sites", "--json", "--begins", "s00", "--limit", "150", *place]) == 0
+    told = capsys.readouterr()
+    assert len(json.loads(told.out)) == 100 and told.err == ""
+    assert main(["sites", "--network", "--begins", "s0007", *place]) == 0
+    told = capsys.readouterr()
+    assert told.out.splitlines()[1].startswith("s0007.xxx") and "never" in told.out
+    assert "partial: 1 of 3 members told their sites" in told.err and "more sites than the 1,000" in told.err
+    (Path(place[-1]) / "admin.token").write_text("another-token-of-32-characters-at-least\n")
+    assert main(["sites", *place]) == 2 and "token" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "＝1", "－1", "-"])
+def test_no_cell_of_csv_is_a_formula(text: str) -> None:
+    assert harmless(text).startswith("'") and harmless(-1) == "-1" and harmless(f"a{text}")[0] == "a"
 
 
 def test_evidence_names_whom_to_block_once_the_pages_were_fetched_again(

@@ -49,3 +49,4 @@ def test_what_members_need_is_summed_up_over_all_pages() -> None:
     )
     page = member_page(peers, "", "name", 0)
     assert (page.room, page.used) == (199 * 10 << 30, 199 * 5 << 30), "of those that live"
+    assert (page.all, page.live, page.needy) == (200, 199, 99)

@@ -1,5 +1,6 @@
 """How many pages the network has, as a node tells it on its front page, against what the web has."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan
 from node.service.network_size import LEAST_SLOTS, network_size
 from tests.parameters import proved
-from tests.sim.judged import crawled, status_of
+from tests.sim.judged import crawled, service_of, status_of
 from tests.sim.simulated import simulated
 
 SIXTEEN = frozenset(range(16))
@@ -65,3 +66,21 @@ async def test_nodes_tell_how_many_pages_the_network_has(world: World, count: in
         await node.node_core.index.searcher.search(SearchRequest("word"))
         documents, _ = await told(world, node)
         assert documents is not None and abs(documents - truth) <= 0.05 * truth
+
+
+@simulated(WorldPlan(seed=7, hosts=12, pages=8, slot_bits=4, replicas=2))
+async def test_a_node_of_few_slots_that_was_never_searched_asks_some_members(world: World) -> None:
+    nodes = await world.add(5)
+    await world.crawl()
+    await crawled(world)
+    outcomes = Counter(world.web.outcomes().values())
+    service = service_of(world, nodes[0])
+    assert (await told(world, nodes[0]))[0] is None, "its own part tells nothing"
+    network = (await service.status()).network
+    stored = outcomes[VisitState.FETCHED] + outcomes[VisitState.GONE]
+    assert network.documents is not None and not network.exact
+    assert 0.95 * outcomes[VisitState.FETCHED] <= network.documents <= 1.05 * stored
+    for node in nodes[1:]:
+        await world.kill(node)
+    await world.pass_time(700.0)
+    assert (await service.status()).network.documents is None, "nobody is left to say it"

@@ -3,9 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from crawl import SitePage, SiteWait, WaitingSite
-from dht import Endpoint
+import msgspec
+
+from crawl import SiteOrder, SitePage, SiteWait, WaitingSite, chosen_sites
+from dht import Endpoint, NodeId
 from node.api.peers import MachineLoad, Peer
+from node.api.sites import SiteEntry, SiteTable
+from node.api.slots import NamedMember, SlotEntry, SlotTable
 from node.config.settings import Config
 from node.jobs.job_wait import JobWait
 from node.owner.desk import SitesSeen
@@ -17,6 +21,7 @@ from node.owner.member_page import Order, member_page
 from node.owner.network_map import HeardPeer, HeardSlot, NetworkMap, network_map
 from node.owner.setting_change import changed
 from node.owner.setting_list import SettingRow, setting_rows
+from node.owner.slot_page import SlotWish, slot_page
 from node.sites.host_wishes import HostWishes, Wish, host_named
 from tests.node.bodies import filled
 
@@ -44,9 +49,57 @@ class FakeMembers:
         return MembersSeen(page, {row.node_id: AskedMember(told, 1999.0) for row in page.rows if row.live})
 
 
+class FakeSlots:
+    """The slots of such a network: 4,096 with three owners each, whose names are as long as may be."""
+
+    async def slots(self, member: str, few: bool, number: int | None, start: int, most: int) -> SlotTable:
+        owners = [[_id(slot + each) for each in range(3)] for slot in range(4096)]
+        members = {_id(n) for n in range(1000) if member in f"{_name(n)}"}
+        wish = SlotWish(members if member else None, few, number)
+        ready = [each[: 2 + slot % 2] for slot, each in enumerate(owners)]
+        page = slot_page(owners, ready, lambda slot: owners[slot][0], wish, start, most)
+        rows = [
+            SlotEntry(
+                slot,
+                [NamedMember(peer.hex(), _name(int.from_bytes(peer)), True) for peer in owners[slot]],
+                NamedMember(owners[slot][0].hex(), "", False),
+                *(len(ready[slot]), True, True, slot % 2 == 0, 1_000_000, 123_456_789),
+            )
+            for slot in page.slots
+        ]
+        return SlotTable(rows, page.matching, len(owners), page.after)
+
+
+class FakeSites:
+    """A thousand own sites with long names; of the network's, one member of three told its own."""
+
+    def own(self, beginning: str, order: SiteOrder, start: int, most: int) -> SiteTable:
+        marks = {f"s{n:04}.{'x' * 200}.test": 0.0 if order == "name" else n for n in range(1000)}
+        chosen = chosen_sites(marks, beginning, start, most)
+        crawler = [NamedMember(_id(1).hex(), _name(1), True)]
+        rows = [SiteEntry(name, int(name[1:5]), 9999, 1, None, 12.5, crawler) for name in chosen.names]
+        return SiteTable(rows, chosen.matching, chosen.all, chosen.after, 1, 1, False, False)
+
+    async def network(self, beginning: str, order: SiteOrder, start: int, most: int) -> SiteTable:
+        return msgspec.structs.replace(self.own(beginning, order, start, most), members=3, partial=True, cut=True)
+
+
+def _id(n: int) -> NodeId:
+    return NodeId((n % 1000).to_bytes(20))
+
+
+def _name(n: int) -> str:
+    return f"{EVIL[:26]}{n:04}"
+
+
 def _member(n: int) -> Peer:
-    name = f"{EVIL[:26]}{n:04}"
-    said = {"node_id": f"{n:040x}", "name": name, "state": "trouble", "needs": ["disk", "clock"], "room_bytes": n << 30}
+    said = {
+        "node_id": f"{n:040x}",
+        "name": _name(n),
+        "state": "trouble",
+        "needs": ["disk", "clock"],
+        "room_bytes": n << 30,
+    }
     peer = filled(Peer, {**said, "live": n % 9 > 0, "due": n, "last_heard_s": float(n), "clock_off_s": 3600.0})
     peer.load = MachineLoad(cpu=n % 100, memory=50, disk=n % 101, network=1)
     peer.endpoints = [Endpoint("198.51.100.200", 65_535, 65_535)]

@@ -298,7 +298,7 @@ async def test_the_owners_token_is_not_limited_and_guesses_of_it_are(token: str)
         assert (await ask_from(guard, FAR, name, Authorization=f"Bearer {token}")).status == 200
 
 
-PRIVATE = ("/metrics", "/status", "/api/v1/status", "/api/v1/peers")
+PRIVATE = ("/metrics", "/status", "/api/v1/status", "/api/v1/peers", "/api/v1/slots")
 PASSED_ON = (
     {"X-Forwarded-For": FAR},
     {"X-Forwarded-For": "127.0.0.1"},

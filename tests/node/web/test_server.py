@@ -41,6 +41,8 @@ def test_readiness_says_why_not_in_lines_and_as_json(site: Any) -> None:
 def test_figures_are_in_the_prometheus_format(site: Any) -> None:
     site.get("/api/v1/status")
     text = site.get("/metrics").text
+    assert 'dse_members{state="live"} 1.0' in text and 'dse_members{state="silent"} 1.0' in text
+    assert "dse_network_documents 1204.0" in text
     samples = {
         (sample.name, tuple(sorted(sample.labels.items()))): sample.value
         for family in text_string_to_metric_families(text)

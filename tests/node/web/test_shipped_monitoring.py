@@ -16,6 +16,7 @@ from urllib.parse import quote
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from node.owner.member_page import member_page
 from node.owner.needs import TOPICS, needs_of
 from node.views.status import view_of
 from node.web.monitoring import Metrics
@@ -108,7 +109,7 @@ def page() -> str:
         metrics.count(route.name, 503)
     status: dict[str, Any] = {"copies": {"slots": {"1": 2, "3": 4}}}
     status["needs"] = [{"topic": need.topic, "state": need.state} for need in needs_of(status, {}, 0.0)]
-    return metrics.text(view_of(status)).decode()
+    return metrics.text(view_of(status), member_page([], "", "name", 0)).decode()
 
 
 @pytest.fixture(scope="module")

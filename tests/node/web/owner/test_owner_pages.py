@@ -73,6 +73,21 @@ def test_the_overview_says_in_a_sentence_how_the_node_is(owner: Any) -> None:
     assert owner.get("/owner?span=year").status == 400
 
 
+def test_the_network_page_lists_teams_of_slots_by_member_lack_and_number(owner: Any) -> None:
+    page = owner.get("/owner/network?few=1&member=0006").text
+    assert "10 of 4,096 parts" in page and "2 of 3" in page and 'value="0006"' in page
+    first = owner.get("/owner/network?few=1").text
+    assert "2,048 of 4,096 parts" in first and 'few=1&amp;slots_from=20#teams"' in first
+    last = owner.get("/owner/network?few=1&slots_from=2040").text
+    assert '<th scope="row">4094 (crawled)</th>' in last and ">More parts<" not in last
+    assert "0 of 4,096 parts" in owner.get("/owner/network?slot=9999").text
+    assert owner.get("/owner/network?slot=x").status == 400
+    assert "disk is full in" not in page
+    owner.service.full_in_days = 41.7
+    assert "This node&#39;s disk is full in 42 days" in owner.get("/owner/network").text
+    assert "1 / 4,096 个分区" in owner.get("/owner/network?slot=7&hl=zh").text
+
+
 @pytest.mark.parametrize("tongue", ["en", "zh"])
 def test_all_is_well_is_said_only_where_nothing_needs_the_owner_or_may_soon(owner: Any, tongue: str) -> None:
     well, watch, trouble = (

@@ -39,8 +39,14 @@ def test_the_front_page_says_what_this_is_and_how_far_it_got(site: Any) -> None:
         assert part in page
     assert "<li>about <b>1,204</b> pages in the network</li>" in page
     assert "<li>约 <b>1,204</b> 个网页（全网）</li>" in site.get("/?hl=zh").text
+    assert "about 1,204</dd>" in site.get("/status").text
+    site.service.collected = None
+    for address in ("/", "/status"):
+        assert "how many pages the network has is not known here yet" in site.get(address).text
+    site.service.collected = 1204
     site.service.is_counted = True
-    assert "<li><b>1,204</b> pages in the network</li>" in site.get("/").text
+    page = site.get("/").text
+    assert "<li><b>1,204</b> pages in the network</li>" in page and "not known" not in page
     assert "<b>5</b> nodes" in page
     assert "crawling, 7.2 pages a second" in page
 
@@ -51,6 +57,7 @@ def test_an_empty_network_says_so_and_how_to_begin(site: Any) -> None:
     page = site.get("/").text
     assert "Nothing has been collected yet" in page and "dse-node crawl " in page
     assert "<b>0</b> pages kept on this node" in page
+    assert "how many pages the network has is not known here yet" in page
     site.service.is_counted = True
     assert "<b>0</b> pages in the network" in site.get("/").text
     site.service.role = "client"

@@ -81,12 +81,23 @@ def test_a_query_error_has_its_position(site: Any) -> None:
 def test_reading_routes(site: Any) -> None:
     assert site.get("/api/v1/status").json["slots"]["leased"] == 17
     assert len(site.get("/api/v1/peers").json["peers"]) == 2
+    assert site.get("/api/v1/peers?order=beauty").status == site.get("/api/v1/slots?slot=x").status == 400
     assert site.get("/api/v1/strategy").json["replicas"] == 3
     found = site.get("/api/v1/document?url=http://evil.test/&url=http://none.test/&local=true").json["documents"]
     assert found[0]["url"] == "http://evil.test/"
     assert found[1] is None
     assert site.get("/api/v1/document").status == 400
     assert site.get("/api/v1/document?" + "&".join(["url=a"] * 101)).status == 400
+
+
+def test_pages_of_slots_and_sites_are_small_and_lead_on(site: Any, token: str) -> None:
+    assert site.get("/api/v1/sites").status == 401, "no stranger reads what is crawled"
+    for path in ("/api/v1/slots?limit=200", "/api/v1/sites?limit=200"):
+        reply = site.get(path, Authorization=f"Bearer {token}")
+        assert len(reply.body) < 110_000 and reply.json["next"] == 200, path
+        assert site.get(f"{path}&from=200", Authorization=f"Bearer {token}").json["next"] == 400
+    assert site.get("/api/v1/slots?slot=4095").json["slots"][0]["slot"] == 4095
+    assert site.get("/api/v1/sites?order=beauty", Authorization=f"Bearer {token}").status == 400
 
 
 def test_administration_needs_the_token(site: Any, token: str) -> None:
