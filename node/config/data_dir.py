@@ -13,6 +13,7 @@
 - leaving: exists while the node hands everything over to leave its network for good
 - owner-told: the open matters that the hook reported to the owner
 - hosts.json: the hosts that the owner paused or refuses
+- figures.sqlite: the figures of a year, for the owner's plots
 - dht/, store/, index/: the files of one package each
 """
 
@@ -49,6 +50,7 @@ class DataDir:
         self.keys, self.dht, self.store = root / "keys", root / "dht", root / "store"
         self.index, self.seen = root / "index", root / "seen"
         self.evidence, self.host_wishes = root / "evidence", root / "hosts.json"
+        self.figures = root / "figures.sqlite"
         self.strategies = self.dht / "strategy"  # its accepted versions
 
     def create(self) -> None:

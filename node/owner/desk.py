@@ -1,4 +1,4 @@
-"""Tells the owner of a node what it does and has, keeps the figures of a day, and takes wishes of single hosts."""
+"""Tells the owner of a node what it does and has, notes its figures, and takes wishes of single hosts."""
 
 import asyncio
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class SitesSeen:
 
 
 class OwnerDesk:
-    """A running node, as its owner sees it beyond what everybody may. `history`: the figures of an hour and a day."""
+    """A running node, as its owner sees it beyond what everybody may. `history`: its figures over time."""
 
     def __init__(
         self,
@@ -49,10 +49,11 @@ class OwnerDesk:
         settings: SettingDesk,
         log: LogRing | None,
         clock: Clock,
+        history: FigureHistory,
     ) -> None:
         self._core, self._overlay, self._queries, self._clock = core, overlay, queries, clock
         self._settings, self._log = settings, log
-        self.history, self.ledger = FigureHistory(), JobLedger()
+        self.history, self.ledger = history, JobLedger()
         self._asking = asyncio.Lock()
         self._began_at = clock().steady
         self._last = self._began_at, 0  # when pages were counted last, and how many
@@ -60,6 +61,7 @@ class OwnerDesk:
 
     async def run(self) -> None:
         """Note figures until cancelled."""
+        await self.history.recall(self._clock().wall)
         while True:
             await asyncio.sleep(STEP_S)
             self.step()
@@ -87,14 +89,13 @@ class OwnerDesk:
 
     def own_figures(self) -> MemberFigures:
         """Return what this node tells members that ask."""
-        fetched = self.history.total("day", "pages_per_s")
         return MemberFigures(
             version=VERSION[:32],
             up_s=round(self._clock().steady - self._began_at),
             cpu=round(100 * self._cpu_share),
             memory=own_memory() or 0,
             bytes_s=round(self._core.bytes_per_s),
-            fetched=round(fetched),
+            fetched=round(self.history.fetched_of_day),
         )
 
     def network(self) -> NetworkMap:

@@ -37,6 +37,7 @@ from node.captures.network_reader import ArchivePart, ReadBounds
 from node.captures.scope import Wish
 from node.owner.condition import Outlook
 from node.owner.desk import OwnerDesk
+from node.owner.figure_history import FigureHistory
 from node.owner.log_ring import LogRing
 from node.owner.member_desk import MemberDesk
 from node.owner.setting_desk import SettingDesk
@@ -59,12 +60,14 @@ class Service:
         clock: Clock,
         settings: SettingDesk,
         log: LogRing | None = None,
+        history: FigureHistory | None = None,
     ) -> None:
         self._core, self._overlay, self._strategies = node_core, overlay, overlay.strategies
         self._network, self._departure, self._clock = network, departure, clock
         self._queries = QueryDesk(node_core.index.searcher, overlay, clock)
         self._status = NodeStatus(node_core, overlay, network, self._queries.meter, departure, clock)
-        self.owner = OwnerDesk(node_core, overlay, self._queries.meter, settings, log, clock)
+        history = history or FigureHistory()
+        self.owner = OwnerDesk(node_core, overlay, self._queries.meter, settings, log, clock, history)
         self.members = MemberDesk(self._status.peers, overlay, self.owner.own_figures)
         self._previews = StrategyPreview(node_core.store.records, node_core.store.replicator, overlay, clock)
 
