@@ -28,11 +28,18 @@ class FigureFile:
         self._path, self._names = path, tuple(names)
         self._unwritten = list[Row]()
         self._minutes = 0  # written since coarser rows were made
+        self._since = self._newest = 0  # instants: of the first of these, and of the newest row
         self._is_told = False  # that the disk takes nothing
         self._database = self._open()
+        if found := self.read(MINUTE_S, 0.0)[-1:]:  # of the time before a crash, coarser rows may be missing
+            self._newest = int(found[0][0] or 0)
+            self._since = self._newest - 2 * ROLLED_EVERY * MINUTE_S
 
     def write(self, rows: Sequence[Row]) -> None:
-        """Keep rows of minutes, in the order of their instants. Rows that the disk refuses wait for the next call."""
+        """Keep rows of minutes, one or more in the order of their instants. Rows that the disk refuses wait for the next
+        call."""
+        instants = [int(row[0] or 0) for row in rows]
+        self._newest, self._since = instants[-1], min(self._since or instants[0], *instants)
         self._unwritten = [*self._unwritten, *rows][-MAX_UNWRITTEN:]
         self._minutes += len(rows)
         try:
@@ -51,6 +58,15 @@ class FigureFile:
             self._bear(error)
             return []
 
+    def total(self, name: str, since: float) -> float:
+        """Return the sum of a figure over the minutes from an instant on."""
+        wanted = f"SELECT total({name}) FROM figures WHERE step = {MINUTE_S} AND at >= ?"
+        try:
+            return float(self._database.execute(wanted, (since,)).fetchone()[0])
+        except sqlite3.Error as error:
+            self._bear(error)
+            return 0.0
+
     def close(self) -> None:
         """Write what is left, and close the file."""
         try:
@@ -68,10 +84,10 @@ class FigureFile:
             marks = ", ".join("?" * len(self._names))
             insert = f"INSERT OR REPLACE INTO figures (step, at, {self._columns}) VALUES ({MINUTE_S}, ?, {marks})"
             self._database.executemany(insert, [(int(at or 0), *values) for at, *values in self._unwritten])
-            if is_rolled and self._unwritten:
-                self._roll(int(self._unwritten[0][0] or 0) - ROLLED_EVERY * MINUTE_S)
+            if is_rolled:
+                self._roll(self._since)
         if is_rolled:
-            self._minutes = 0
+            self._minutes, self._since = 0, self._newest
         self._unwritten = []
 
     def _roll(self, since: int) -> None:
@@ -90,9 +106,8 @@ class FigureFile:
         (count,) = self._database.execute("SELECT count(*) FROM figures WHERE step = ?", (step,)).fetchone()
         if count <= most:
             return
-        now = int(self._unwritten[-1][0] or 0)
         far = "SELECT at FROM figures WHERE step = ? ORDER BY abs(at - ?) DESC LIMIT ?"
-        self._database.execute(f"DELETE FROM figures WHERE step = ? AND at IN ({far})", (step, step, now, count - most))
+        self._database.execute(f"DELETE FROM figures WHERE step = ? AND at IN ({far})", (step, step, self._newest, count - most))
 
     def _bear(self, error: sqlite3.Error) -> None:
         """Go on after an error: anew after damage, else with the next rows."""

@@ -43,7 +43,6 @@ class Figures:
 
 
 NAMES = tuple(field.name for field in fields(Figures))
-_PAGES = NAMES.index("pages_per_s")
 
 
 class FigureHistory:
@@ -52,7 +51,7 @@ class FigureHistory:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._hour: deque[array[float]] = deque(maxlen=STEPS)
-        self._minute = list[array[float]]()
+        self._minute: list[array[float]] = []
         self._thread = ThreadPoolExecutor(1, "figures")  # begins with the first call
         self._opened: FigureFile | None = None  # used in that thread alone
         self.fetched_of_day = 0.0  # pages, by the minutes that are kept of the last day
@@ -109,8 +108,7 @@ class FigureHistory:
         return [[nan if value is None else value for value in row] for row in rows]
 
     def _count(self, now: float) -> None:
-        rows = self._file.read(MINUTE_S, now - SPAN_S["day"])
-        self.fetched_of_day = MINUTE_S * sum(row[1 + _PAGES] or 0.0 for row in rows)
+        self.fetched_of_day = MINUTE_S * self._file.total("pages_per_s", now - SPAN_S["day"])
 
 
 def _mean(values: Sequence[float]) -> float | None:
