@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         PageUnreadable,
     )
     from crawl.fetch.content_codings import BadCoding, decode_body
+    from crawl.fetch.fetch_meter import FETCH_CLASSES, FetchLoad, FetchMeter
     from crawl.fetch.fetcher import open_fetcher
     from crawl.fetch.request_signer import RequestSigner
     from crawl.fetch.response import (
@@ -83,6 +84,7 @@ else:
                 "AddressRefused BadHostsFile BadUrl FamilyMissing FetchDeclined FetchFailed PageUnreadable"
             ),
             "crawl.fetch.content_codings": "BadCoding decode_body",
+            "crawl.fetch.fetch_meter": "FETCH_CLASSES FetchLoad FetchMeter",
             "crawl.fetch.fetcher": "open_fetcher",
             "crawl.fetch.request_signer": "RequestSigner",
             "crawl.fetch.response": ("BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere nowhere"),
@@ -114,10 +116,12 @@ else:
     )
 
 __all__ = [
-    "MAX_SCOPE_CHARS", "MOVED_BY", "PAGE_LEAF_STATE", "SCOPE_KINDS", "UNWANTED_REASONS", "AddressRefused",
+    "FETCH_CLASSES", "MAX_SCOPE_CHARS", "MOVED_BY", "PAGE_LEAF_STATE", "SCOPE_KINDS", "UNWANTED_REASONS",
+    "AddressRefused",
     "AliasEvidence", "BadCoding", "BadHostsFile", "BadUrl", "BandwidthWait", "CrawlConfig", "CrawlControl",
     "CrawlDecision", "CrawlStatus", "Crawler", "Decide", "FamilyMissing", "FetchDeclined", "FetchFailed",
-    "FetchHours", "Fetched", "Fetcher", "FindElsewhere", "FindWay", "InlineParsers", "Locate", "MirrorAlias",
+    "FetchHours", "FetchLoad", "FetchMeter", "Fetched", "Fetcher", "FindElsewhere", "FindWay", "InlineParsers",
+    "Locate", "MirrorAlias",
     "MirrorCandidate", "MirrorDetector", "OperatorBlocklist", "Page", "PageUnreadable", "ParseResult", "ParseTask",
     "Parsers", "QueuePosition", "RequestSigner", "Robots", "RobotsAccess", "RobotsCache", "ScopeKind",
     "SentRequest", "SitePage", "SiteWait", "TokenAnswer", "TokenIssuer", "Trail", "TxtRecords", "UrlSeenTest",

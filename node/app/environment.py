@@ -4,11 +4,11 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from crawl import BandwidthWait, Fetcher, FindWay, Locate, Parsers, anywhere, nowhere
+from crawl import BandwidthWait, Fetcher, FetchMeter, FindWay, Locate, Parsers, anywhere, nowhere
 from dht import Clock, Identity, LocalFaults, Overlay, ShardPolicy
 from index import Tracer, untraced
 from node.crawling.machine_load import MachineReading
@@ -68,6 +68,7 @@ class WebAccess:
     late: BandwidthWait = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
     limit: Callable[[float], None] = lambda _bytes_s: None  # takes over another bandwidth limit
     find_texts: FindTexts = no_texts  # what DNS says of removals
+    meter: FetchMeter = field(default_factory=FetchMeter)  # what the fetcher counts
     outage: Callable[[], str] = str  # why this machine reaches no site at all, "" where it does
 
 

@@ -112,7 +112,7 @@ class FetchParts:
         strategy = StrategyPolicy(lambda: overlay.view.strategy)
         self.refusals = OperatorBlocklist(config.refuse)
         self.rules = rules = FetchRules(strategy.decide, machine.store.denial.is_removed, self.refusals)
-        self.pause = pause
+        self.pause, self.meter, self.unread = pause, web.meter, web.parsers.waiting
         self.proofs = proofs = DnsProof(web.fetcher, web.find_texts)
         self.client_dispatch = clients = ClientDispatch(overlay, machine.clock, control.lend, audit)
         checks = ClientAudit(web.parsers, audit, control.refetch, clients.refute)

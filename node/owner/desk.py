@@ -54,6 +54,8 @@ class OwnerDesk:
         self._core, self._overlay, self._queries, self._clock = core, overlay, queries, clock
         self._settings, self._log = settings, log
         self.history, self.ledger = history, JobLedger()
+        self.meter, self.unread = core.fetching.meter, core.fetching.unread
+        self.load = self.meter.step(STEP_S)  # of fetches, in the last step
         self._asking = asyncio.Lock()
         self._began_at = clock().steady
         self._last = self._began_at, 0  # when pages were counted last, and how many
@@ -73,6 +75,7 @@ class OwnerDesk:
         (before, fetched_before), self._last = self._last, (now.steady, fetched)
         passed_s = max(now.steady - before, 1e-3)
         self._cpu_share, self._cpu_s = (cpu_s - self._cpu_s) / passed_s, cpu_s
+        self.load = load = self.meter.step(passed_s)
         figures = Figures(
             pages_per_s=(fetched - fetched_before) / passed_s,
             queries_per_min=asked[0] / passed_s * 60,
@@ -84,6 +87,14 @@ class OwnerDesk:
             too_few=kept.under_replicated,
             copying=kept.copies.copying,
             owed=kept.owed,
+            in_bytes_s=load.in_bytes_s,
+            out_bytes_s=load.out_bytes_s,
+            fetch_p50_ms=load.p50_ms,
+            fetch_p95_ms=load.p95_ms,
+            **{f"answers_{name}": count for name, count in load.answers_min.items() if name != "1xx"},
+            dns_ms=load.dns_ms,
+            connections=self.meter.connections,
+            unread=self.unread(),
         )
         self.history.add(now.wall, figures)
 

@@ -36,8 +36,7 @@ class FigureFile:
             self._since = self._newest - 2 * ROLLED_EVERY * MINUTE_S
 
     def write(self, rows: Sequence[Row]) -> None:
-        """Keep rows of minutes, one or more in the order of their instants. Rows that the disk refuses wait for the next
-        call."""
+        """Keep rows of minutes, at least one, oldest first. Rows that the disk refuses wait for the next call."""
         instants = [int(row[0] or 0) for row in rows]
         self._newest, self._since = instants[-1], min(self._since or instants[0], *instants)
         self._unwritten = [*self._unwritten, *rows][-MAX_UNWRITTEN:]
@@ -96,7 +95,9 @@ class FigureFile:
         for finer, step in ((MINUTE_S, TEN_MINUTES_S), (TEN_MINUTES_S, QUARTER_S)):
             source = f"FROM figures WHERE step = {finer} AND at >= ? GROUP BY at / {step}"
             insert = f"INSERT OR REPLACE INTO figures (step, at, {self._columns})"
-            self._database.execute(f"{insert} SELECT {step}, at / {step} * {step}, {means} {source}", (since // step * step,))
+            self._database.execute(
+                f"{insert} SELECT {step}, at / {step} * {step}, {means} {source}", (since // step * step,)
+            )
         for step, most in KEPT.items():
             self._drop_farthest(step, most)
 
@@ -107,7 +108,9 @@ class FigureFile:
         if count <= most:
             return
         far = "SELECT at FROM figures WHERE step = ? ORDER BY abs(at - ?) DESC LIMIT ?"
-        self._database.execute(f"DELETE FROM figures WHERE step = ? AND at IN ({far})", (step, step, self._newest, count - most))
+        self._database.execute(
+            f"DELETE FROM figures WHERE step = ? AND at IN ({far})", (step, step, self._newest, count - most)
+        )
 
     def _bear(self, error: sqlite3.Error) -> None:
         """Go on after an error: anew after damage, else with the next rows."""
@@ -141,7 +144,9 @@ def _opened(path: Path | None, names: Sequence[str]) -> sqlite3.Connection:
         for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "wal_autocheckpoint = 100", "cache_size = -256"):
             database.execute(f"PRAGMA {pragma}").fetchall()
         with database:
-            table = "CREATE TABLE IF NOT EXISTS figures (step INTEGER, at INTEGER, PRIMARY KEY (step, at)) WITHOUT ROWID"
+            table = (
+                "CREATE TABLE IF NOT EXISTS figures (step INTEGER, at INTEGER, PRIMARY KEY (step, at)) WITHOUT ROWID"
+            )
             database.execute(table)
             with closing(database.execute("PRAGMA table_info(figures)")) as found:
                 known = {row[1] for row in found}

@@ -40,6 +40,18 @@ class Figures:
     too_few: float = nan  # slots with fewer than the strategy asks for
     copying: float = nan  # slots that it copies in place of silent owners
     owed: float = nan  # copies that wait for their owners
+    in_bytes_s: float = nan  # from sites
+    out_bytes_s: float = nan  # to sites
+    fetch_p50_ms: float = nan  # from a request to the last byte
+    fetch_p95_ms: float = nan
+    answers_2xx: float = nan  # a minute, like those below
+    answers_3xx: float = nan
+    answers_4xx: float = nan
+    answers_5xx: float = nan
+    answers_failed: float = nan  # fetches without a usable answer
+    dns_ms: float = nan  # of a name that was not known, the mean
+    connections: float = nan  # to sites, open
+    unread: float = nan  # pages at the parsers
 
 
 NAMES = tuple(field.name for field in fields(Figures))

@@ -59,7 +59,9 @@ class OwnerPages:
         view = view_of(status)
         now, state = time.time(), owner_state(status, view)
         plots = figure_plots(await self._service.owner.history.lines(span, now), span, now, _translate(request))
-        return self._render(request, "owner.html", status=view, state=state, plots=plots, span=span, spans=get_args(Span))
+        return self._render(
+            request, "owner.html", status=view, state=state, plots=plots, span=span, spans=get_args(Span)
+        )
 
     async def owner_network(self, request: web.Request) -> web.Response:
         """Show the members of the network, what they need, and the key space."""

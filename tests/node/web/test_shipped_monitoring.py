@@ -16,9 +16,10 @@ from urllib.parse import quote
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from crawl import FetchMeter
 from node.owner.needs import TOPICS, needs_of
 from node.views.status import view_of
-from node.web.monitoring import Metrics
+from node.web.monitoring import Metrics, fetch_figures
 from node.web.requests.route_table import ROUTES
 from tests.lab.namespace import NetworkNamespace, why_no_namespaces
 
@@ -108,7 +109,8 @@ def page() -> str:
         metrics.count(route.name, 503)
     status: dict[str, Any] = {"copies": {"slots": {"1": 2, "3": 4}}}
     status["needs"] = [{"topic": need.topic, "state": need.state} for need in needs_of(status, {}, 0.0)]
-    return metrics.text(view_of(status)).decode()
+    meter = FetchMeter()
+    return metrics.text(view_of(status), 0, fetch_figures(meter, meter.step(1.0), 0)).decode()
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,15 @@ from node.api.body import Json
 from node.web.requests.route_table import ROUTES
 from tests.node.web.owner_desk import full_history
 
-PAGES = ["/owner", "/owner?span=day", "/owner?span=month", "/owner?span=year", "/owner/network", "/owner/sites", "/owner/work"]
+PAGES = [
+    "/owner",
+    "/owner?span=day",
+    "/owner?span=month",
+    "/owner?span=year",
+    "/owner/network",
+    "/owner/sites",
+    "/owner/work",
+]
 MAX_BYTES = 100_000
 FORM = "application/x-www-form-urlencoded"
 
@@ -94,7 +102,7 @@ def test_browsers_say_where_the_owners_forms_come_from(owner: Any) -> None:
 def test_the_overview_says_in_a_sentence_how_the_node_is(owner: Any) -> None:
     page = owner.get("/owner").text
     assert "<b>All is well, it crawls</b>: waiting for politeness at 3 sites" in page
-    assert page.count('class="figure-plot"') == 8 and "Pages fetched a second, Last hour: 6 at the end" in page
+    assert page.count('class="figure-plot"') == 15 and "Pages fetched a second, Last hour: 6 at the end" in page
     owner.service.ready = 0
     assert "<b>It does not serve yet</b>: none of its 61 slots" in owner.get("/owner").text
     assert owner.get("/owner?span=century").status == 400
