@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from crawl.frontier.fetch_task import QueuePosition, RobotsAccess, UrlStage, UrlStatus
     from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias, MirrorCandidate
     from crawl.frontier.mirror_detector import MirrorDetector
+    from crawl.frontier.trap_learning import TrapLearning
     from crawl.frontier.url_seen import UrlSeenTest
     from crawl.operator_blocklist import OperatorBlocklist, hashes_cover
     from crawl.parsing.inline import InlineParsers
@@ -95,6 +96,7 @@ else:
             "crawl.frontier.fetch_task": "QueuePosition RobotsAccess UrlStage UrlStatus",
             "crawl.frontier.mirror_alias": "AliasEvidence MirrorAlias MirrorCandidate",
             "crawl.frontier.mirror_detector": "MirrorDetector",
+            "crawl.frontier.trap_learning": "TrapLearning",
             "crawl.frontier.url_seen": "UrlSeenTest",
             "crawl.operator_blocklist": "OperatorBlocklist hashes_cover",
             "crawl.parsing.inline": "InlineParsers",
@@ -124,8 +126,9 @@ __all__ = [
     "Locate", "MirrorAlias",
     "MirrorCandidate", "MirrorDetector", "OperatorBlocklist", "Page", "PageUnreadable", "ParseResult", "ParseTask",
     "Parsers", "QueuePosition", "RequestSigner", "Robots", "RobotsAccess", "RobotsCache", "ScopeKind",
-    "SentRequest", "SitePage", "SiteWait", "TokenAnswer", "TokenIssuer", "Trail", "TxtRecords", "UrlSeenTest",
-    "UrlStage", "UrlStatus", "Visit", "VisitState", "WaitingSite", "admit_urls", "allowed_depth", "anywhere",
+    "SentRequest", "SitePage", "SiteWait", "TokenAnswer", "TokenIssuer", "Trail", "TrapLearning", "TxtRecords",
+    "UrlSeenTest", "UrlStage", "UrlStatus", "Visit", "VisitState", "WaitingSite", "admit_urls", "allowed_depth",
+    "anywhere",
     "canonical_url", "change_rate", "decode_body", "decode_visit", "different_bits", "domain_of", "encode_visit",
     "forgotten", "gone_page", "hashes_cover", "is_canonical", "kept_headers", "nowhere", "open_fetcher",
     "open_parsers", "parse_task_of", "public_suffixes", "reach", "read_page", "read_request", "refusal_reason",

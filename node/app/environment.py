@@ -35,6 +35,7 @@ class NodeFiles:
     index: Path | None = None
     seen: Path | None = None  # where handed-over URLs are remembered, emptied at every start
     evidence: Path | None = None
+    traps: Path | None = None  # that the crawler has learned
     wishes: Path | None = None  # the owner's wishes of single hosts
     measure: Callable[[], int] | None = None  # how many bytes all files outside of the store have
 

@@ -246,7 +246,7 @@ async def _open_core(
         if expects_others and not (store.occupied(0) or is_founder):
             overlay.expect_others()
         measure = partial(bytes_below, data.index, data.seen, data.dht)
-        files = NodeFiles(data.index, data.seen, data.evidence, data.host_wishes, measure)
+        files = NodeFiles(data.index, data.seen, data.evidence, data.traps, data.host_wishes, measure)
         environment = NodeEnvironment(
             OwnMembership(identity, overlay, expects_others),
             HostMachine(store, files, system_clock, rng, faults, read_machine, tracer),

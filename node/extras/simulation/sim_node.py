@@ -111,7 +111,9 @@ class SimNode:
         has = frozenset(address.family for address in self.addresses)
         fetcher = ScriptedFetcher(around.web, self.name, around.log, overlay.families, has)
         store = RecordStore(self.disk, self.store, self.clock, faults)
-        files = NodeFiles(evidence=self.folder / "evidence", wishes=self.folder / "hosts.json")
+        files = NodeFiles(
+            evidence=self.folder / "evidence", traps=self.folder / "traps", wishes=self.folder / "hosts.json"
+        )
         web = WebAccess(
             fetcher=fetcher,
             parsers=InlineParsers(),
