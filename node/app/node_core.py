@@ -37,7 +37,7 @@ class NodeCore:
         overlay, machine, clock = env.member.overlay, env.machine, env.machine.clock
         self._overlay, self._clock, self.faults, self._limit = overlay, clock, machine.faults, env.web.limit
         self.control = control = CrawlControl(MirrorDetector(), clock)
-        self._trap_file = TrapFile(machine.files.traps, control.traps)
+        self.trap_file = TrapFile(machine.files.traps, control.traps)
         outage = lambda: env.web.outage() or waiting_reason(overlay.view)  # noqa: E731
         pause = FetchPause(crawl, store, machine.store, control, clock, outage)
         self.audit = PeerAudit(clock, machine.new_rng().random)
@@ -81,7 +81,6 @@ class NodeCore:
             start("crawler", partial(self.crawl.crawler.run, supervisor))
             start("changes", self.store.changes.run)
             start("crawl-watch", self.crawl_watch.run)
-            start("trap-file", self._trap_file.run)
             start("announcer", self._announcer.run)
             start("compared", self._tell_compared)
             start("disk-meter", self._disk_meter.run)
@@ -142,7 +141,7 @@ class NodeCore:
             closing.push_async_callback(self.index.local.close)
             closing.callback(self._disk_meter.close)
             closing.callback(self.crawl.crawler.close)
-            closing.callback(self._trap_file.close)
+            closing.callback(self.trap_file.close)
 
     def state(self) -> NodeState:
         """Return this node's state."""

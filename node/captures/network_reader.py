@@ -239,7 +239,7 @@ class _PageReading:
 
 
 def _changes_at(page: Capture, visit: Record | None) -> float:
-    """Return when the next change of a page is expected, by the rate of its changes so far; 0.0 where no visit tells."""
+    """Return when the next change of a page is expected, by its changes so far; 0.0 where no visit tells."""
     history = decode_visit(visit.body).history if visit is not None else None
     if history is None or not history.seen_at:
         return 0.0

@@ -140,6 +140,7 @@ async def _serve(
             start("owner-desk", answers.owner.run)
             start("service-manager", lambda: manager.keep_told(web.listening, f"search page: {web.url}"))
             start("event-log", lambda: _keep_event_log(core, overlay))
+            start("trap-file", core.trap_file.run)
             start("memory", lambda: keep_memory_small(core.spare, core.pause, core.written))
             hook = OwnerHook(config.hook, {"node": own.node_id.hex(), "network": network.name})
             watch = OwnerWatch(answers.outlook, overlay.tell, hook.tell, data.owner_told, system_clock)

@@ -2,8 +2,8 @@
 
 Thin: it writes to a stream, and to temporary files the objects of each class of validity, since a package holds one
 class. A web object has room for neither a status nor a head: pages with a status other than 200 are left out, and what
-is read has no head. The charset goes into the MIME type. A page is valid until its next change is expected, so what is valid for as long lies
-in one package; where nobody knows, until the network drops it.
+is read has no head. The charset goes into the MIME type. A page is valid until its next change is expected; where
+nobody knows that, until the network drops it.
 """
 
 from collections.abc import Iterable, Iterator

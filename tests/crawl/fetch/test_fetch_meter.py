@@ -1,4 +1,4 @@
-"""What fetches cost and bring, counted while they run: bytes, answers by class, latency, look-ups, connections."""
+"""Fetches are counted while they run: bytes, answers by class, latency, look-ups, connections."""
 
 import asyncio
 from math import isnan
