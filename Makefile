@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 RUNS := .venv/.runs
 READY := .venv/.ready
-SOAK ?= --hours 12
+HOURS ?= 12
 SOAKED := tests/benchmarks/test_soak.py
 BENCHMARKS := overlay placement trust durability freshness duplicates seen traps crawl search query pagerank important archive store web webreading sources
 # prints the processor time of all processes that this shell, and what it started, has waited for
@@ -40,8 +40,8 @@ bench: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' || echo "without the peers of some benchmarks: their figures are left out"
 	@for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$name --quick; done
 
-soak: $(READY) # half a day; make soak SOAK="--hours 1 --out DIR"
-	@$(BIN)/python -m benchmarks.soak $(SOAK)
+soak: $(READY) # half a day in blocks of two hours; interrupted, it goes on; make soak HOURS=1 SOAK="--out DIR"
+	@$(BIN)/python -m benchmarks.soak --hours $(HOURS) $(SOAK)
 
 docs: $(READY) # the documents as a site in build/site; a link that leads nowhere ends it
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'

@@ -13,12 +13,14 @@ from crawl.canonical_url import canonical_url, is_canonical  # at once, since th
 from dht import lazily
 
 if TYPE_CHECKING:
+    from crawl.address_prefixes import AddressPrefixes, prefix_words
     from crawl.config import CrawlConfig
     from crawl.content.fingerprint import different_bits, signature
     from crawl.content.page import Page, ParseResult, Parsers, ParseTask
     from crawl.content.page_leaf import PAGE_LEAF_STATE
     from crawl.content.robots_directives import UNWANTED_REASONS
     from crawl.errors import (
+        AddressDenied,
         AddressRefused,
         BadHostsFile,
         BadUrl,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
         FetchFailed,
         PageUnreadable,
     )
+    from crawl.fetch.address_filter import refuse_address
     from crawl.fetch.content_codings import BadCoding, decode_body
     from crawl.fetch.fetch_meter import FETCH_CLASSES, FetchLoad, FetchMeter
     from crawl.fetch.fetcher import open_fetcher
@@ -37,9 +40,11 @@ if TYPE_CHECKING:
         Fetcher,
         FindElsewhere,
         FindWay,
+        JudgeAddress,
         Locate,
         anywhere,
         nowhere,
+        permitted,
     )
     from crawl.fetch.sent_request import SentRequest, read_request, request_fields
     from crawl.fetch.txt_records import TxtRecords
@@ -82,13 +87,18 @@ else:
             "crawl.content.page_leaf": "PAGE_LEAF_STATE",
             "crawl.content.robots_directives": "UNWANTED_REASONS",
             "crawl.errors": (
-                "AddressRefused BadHostsFile BadUrl FamilyMissing FetchDeclined FetchFailed PageUnreadable"
+                "AddressDenied AddressRefused BadHostsFile BadUrl FamilyMissing FetchDeclined FetchFailed "
+                "PageUnreadable"
             ),
+            "crawl.fetch.address_filter": "refuse_address",
+            "crawl.address_prefixes": "AddressPrefixes prefix_words",
             "crawl.fetch.content_codings": "BadCoding decode_body",
             "crawl.fetch.fetch_meter": "FETCH_CLASSES FetchLoad FetchMeter",
             "crawl.fetch.fetcher": "open_fetcher",
             "crawl.fetch.request_signer": "RequestSigner",
-            "crawl.fetch.response": ("BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere nowhere"),
+            "crawl.fetch.response": (
+                "BandwidthWait Fetched Fetcher FindElsewhere FindWay JudgeAddress Locate anywhere nowhere permitted"
+            ),
             "crawl.fetch.sent_request": "SentRequest read_request request_fields",
             "crawl.fetch.txt_records": "TxtRecords",
             "crawl.fetch_hours": "FetchHours",
@@ -119,18 +129,17 @@ else:
 
 __all__ = [
     "FETCH_CLASSES", "MAX_SCOPE_CHARS", "MOVED_BY", "PAGE_LEAF_STATE", "SCOPE_KINDS", "UNWANTED_REASONS",
-    "AddressRefused",
-    "AliasEvidence", "BadCoding", "BadHostsFile", "BadUrl", "BandwidthWait", "CrawlConfig", "CrawlControl",
-    "CrawlDecision", "CrawlStatus", "Crawler", "Decide", "FamilyMissing", "FetchDeclined", "FetchFailed",
-    "FetchHours", "FetchLoad", "FetchMeter", "Fetched", "Fetcher", "FindElsewhere", "FindWay", "InlineParsers",
-    "Locate", "MirrorAlias",
-    "MirrorCandidate", "MirrorDetector", "OperatorBlocklist", "Page", "PageUnreadable", "ParseResult", "ParseTask",
-    "Parsers", "QueuePosition", "RequestSigner", "Robots", "RobotsAccess", "RobotsCache", "ScopeKind",
-    "SentRequest", "SitePage", "SiteWait", "TokenAnswer", "TokenIssuer", "Trail", "TrapLearning", "TxtRecords",
-    "UrlSeenTest", "UrlStage", "UrlStatus", "Visit", "VisitState", "WaitingSite", "admit_urls", "allowed_depth",
-    "anywhere",
+    "AddressDenied", "AddressPrefixes", "AddressRefused", "AliasEvidence", "BadCoding", "BadHostsFile", "BadUrl",
+    "BandwidthWait", "CrawlConfig", "CrawlControl", "CrawlDecision", "CrawlStatus", "Crawler", "Decide",
+    "FamilyMissing", "FetchDeclined", "FetchFailed", "FetchHours", "FetchLoad", "FetchMeter", "Fetched", "Fetcher",
+    "FindElsewhere", "FindWay", "InlineParsers", "JudgeAddress", "Locate", "MirrorAlias", "MirrorCandidate",
+    "MirrorDetector", "OperatorBlocklist", "Page", "PageUnreadable", "ParseResult", "ParseTask", "Parsers",
+    "QueuePosition", "RequestSigner", "Robots", "RobotsAccess", "RobotsCache", "ScopeKind", "SentRequest",
+    "SitePage", "SiteWait", "TokenAnswer", "TokenIssuer", "Trail", "TrapLearning", "TxtRecords", "UrlSeenTest",
+    "UrlStage", "UrlStatus", "Visit", "VisitState", "WaitingSite", "admit_urls", "allowed_depth", "anywhere",
     "canonical_url", "change_rate", "decode_body", "decode_visit", "different_bits", "domain_of", "encode_visit",
     "forgotten", "gone_page", "hashes_cover", "is_canonical", "kept_headers", "nowhere", "open_fetcher",
-    "open_parsers", "parse_task_of", "public_suffixes", "reach", "read_page", "read_request", "refusal_reason",
-    "request_fields", "scope_after_redirect", "scope_for", "signature", "span", "unfit", "visit_flaw",
+    "open_parsers", "parse_task_of", "permitted", "prefix_words", "public_suffixes", "reach", "read_page",
+    "read_request", "refusal_reason", "refuse_address", "request_fields", "scope_after_redirect", "scope_for",
+    "signature", "span", "unfit", "visit_flaw",
 ]  # fmt: skip

@@ -58,7 +58,7 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     max_open_per_address: int = 4  # requests at once to one server address: shared hosting is one machine
     address_delay_s: float = 0.1  # between the starts of two requests to one server address; not more than min_delay_s
     max_pending_pages: int = 256  # pages between fetch and recorded outcome: bounds memory when the owners are slow
-    max_frontier_urls: int = 500_000  # URL states in memory, about 0.5 kB each; the rest stays in the replica
+    max_frontier_urls: int = 75_000  # URL states in memory, up to 0.9 kB each; the rest stays in the replica
 
     # what the owner of this machine lets it take
     max_bytes_s: float = 0.0  # bytes a second of bodies as received, over all fetches, for others too; 0: no limit
@@ -89,7 +89,9 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     dns: bool = True  # ask the system's resolver for names that hosts_file does not have
     txt_servers: tuple[str, ...] = ()  # "IP", "IP:port": name servers asked for owners' removals; none: the system's
 
-    refuse: tuple[str, ...] = ()  # hosts, "*.suffix" or "/RE2 pattern/" that this node fetches for nobody; others may
+    # what this node fetches for nobody; others may: hosts, "*.suffix", "/RE2 pattern/", "192.0.2.0/24", and all but
+    # what "only 10.20.0.0/16" leaves
+    refuse: tuple[str, ...] = ()
 
     # robots.txt
     robots_ttl_s: float = DAY_S  # RFC 9309, 2.4: not longer than 24 hours

@@ -84,6 +84,17 @@ class AddressRefused(RemoteError):
 
 
 @dataclass(eq=False)
+class AddressDenied(AddressRefused):
+    """A rule of the strategy, or this node's operator, lets nobody contact a host at any of its addresses. Where it is
+    the operator, other nodes may."""
+
+    by_operator: bool = False
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+@dataclass(eq=False)
 class FamilyMissing(RemoteError):
     """A host has only addresses of a family that does not work on this machine: no fault of the host, and another node
     may fetch it."""

@@ -102,19 +102,21 @@ if TYPE_CHECKING:
     from dht.protocol.network_rules import StrategyRules
     from dht.protocol.requester import Datagram
     from dht.protocol.udp_driver import EngineDriver
-    from dht.rate_limit import RateLimiter
+    from dht.rate_limit import RateLimiter, remember
     from dht.reachability.dial_back import DialBack
     from dht.reachability.evidence import Mode
     from dht.resolver_names import absolute_name
     from dht.slot_set import resize_inside
-    from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_matches
+    from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_matches, parse_prefix
     from dht.strategy.diff import difference
     from dht.strategy.document import (
+        BY_ADDRESS,
         Admitter,
         Gone,
         Publishers,
         Revocation,
         Rule,
+        Signature,
         SignedStrategy,
         Strategy,
         decode_signed,
@@ -203,16 +205,16 @@ else:
             "dht.protocol.network_rules": "StrategyRules",
             "dht.protocol.requester": "Datagram",
             "dht.protocol.udp_driver": "EngineDriver",
-            "dht.rate_limit": "RateLimiter",
+            "dht.rate_limit": "RateLimiter remember",
             "dht.resolver_names": "absolute_name",
             "dht.reachability.dial_back": "DialBack",
             "dht.reachability.evidence": "Mode",
             "dht.slot_set": "resize_inside",
-            "dht.strategy.crawl_rules": "CrawlRules Pattern RuleDecision host_matches",
+            "dht.strategy.crawl_rules": "CrawlRules Pattern RuleDecision host_matches parse_prefix",
             "dht.strategy.diff": "difference",
             "dht.strategy.document": (
-                "Admitter Gone Publishers Revocation Rule SignedStrategy Strategy decode_signed encode_document "
-                "encode_signed parse_document unknown_parts"
+                "BY_ADDRESS Admitter Gone Publishers Revocation Rule Signature SignedStrategy Strategy "
+                "decode_signed encode_document encode_signed parse_document unknown_parts"
             ),
             "dht.strategy.history": "AdoptedStrategy StrategyHistory",
             "dht.strategy.network": "Network check_network network_id",
@@ -238,29 +240,29 @@ else:
     )
 
 __all__ = [
-    "ALIKE_BITS", "CHALLENGED_RECORDS", "CHALLENGE_EVERY_S", "CLOCKS_S", "DOMAINS_NEEDED", "EVIDENCE_AT_POINT",
-    "EVIDENCE_KEPT", "EVIDENCE_KEPT_S", "FEW_MEMBERS", "FRESH_S", "LATE_S", "LOOK_AGAIN_S", "MALFORMED",
-    "MAX_EVIDENCE_BYTES", "MAX_LISTED", "MAX_SLOT_BITS", "MAX_SPREAD", "MOST_GRACE_S", "NO_VOTES_S", "SITE_BYTES",
-    "STRICT", "SURE_S", "UNLIKE_BITS", "WEB", "Address", "AddressPolicy", "Admitter", "AdoptedStrategy",
-    "BadIdentity", "BadInvitation", "BadMessage", "BadStrategy", "BalanceReport", "BoundedLog", "BrokenFile",
-    "Clock", "Condition", "Contact", "CrawlRules", "CrawlerKey", "Datagram", "DhtConfig", "DialBack", "DocumentId",
-    "Done", "DseError", "Endpoint", "EngineDriver", "Event", "Evidence", "Family", "FaultSite", "Gone", "HearTime",
-    "Identity", "InputError", "Invitation", "Key", "Listener", "Load", "LocalError", "LocalFault", "LocalFaults",
-    "Look", "MachineRefuses", "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent", "Overlay",
-    "OverlayFiles", "OverlayService", "OverlaySettings", "Pattern", "PeerAudit", "PeerTimeout", "Placement",
-    "PortMissing", "ProtocolEngine", "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError",
-    "Revocation", "Route", "Rule", "RuleDecision", "ShardPolicy", "SignedGrant", "SignedStrategy", "SiteShards",
-    "Slot", "SlotMove", "Strategy", "StrategyAhead", "StrategyHistory", "StrategyRules", "Supervisor", "Topic",
-    "VerifiedHeartbeat", "View", "Visitor", "WorkingFamilies", "absolute_name", "add_signature", "check_bounds",
-    "check_network", "check_publishers", "check_window", "codes_of", "counted", "crawler_key_of", "decode_grant",
-    "decode_piece", "decode_pieces", "decode_signed", "difference", "distance", "document_id", "documents_of",
-    "encode_document", "encode_grant", "encode_piece", "encode_pieces", "encode_signed", "evidence_points",
-    "grant_flaw", "has_met_peers", "host_matches", "json_web_key", "language_code", "lazily", "leaves_of",
-    "library_log", "load_leaf", "network_id", "node_id_of", "now_of", "open_heartbeat", "open_overlay",
-    "open_voucher", "others_may_read", "owners_needed", "parse_address", "parse_document", "parse_invitation",
-    "placement_diff", "placement_key", "refusal_of", "refused", "resize_inside", "revoked_id", "shards",
-    "sign_strategy", "sign_voucher", "signature_fields", "signers_needed", "site_of", "slot_of", "slot_range",
-    "slot_start", "small_packet_socket", "solve_all", "split_url", "spread_depth", "stop_lists", "stray_range",
-    "system_clock", "thumbprint", "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of",
-    "write_atomically", "write_secret",
+    "ALIKE_BITS", "BY_ADDRESS", "CHALLENGED_RECORDS", "CHALLENGE_EVERY_S", "CLOCKS_S", "DOMAINS_NEEDED",
+    "EVIDENCE_AT_POINT", "EVIDENCE_KEPT", "EVIDENCE_KEPT_S", "FEW_MEMBERS", "FRESH_S", "LATE_S", "LOOK_AGAIN_S",
+    "MALFORMED", "MAX_EVIDENCE_BYTES", "MAX_LISTED", "MAX_SLOT_BITS", "MAX_SPREAD", "MOST_GRACE_S", "NO_VOTES_S",
+    "SITE_BYTES", "STRICT", "SURE_S", "UNLIKE_BITS", "WEB", "Address", "AddressPolicy", "Admitter",
+    "AdoptedStrategy", "BadIdentity", "BadInvitation", "BadMessage", "BadStrategy", "BalanceReport", "BoundedLog",
+    "BrokenFile", "Clock", "Condition", "Contact", "CrawlRules", "CrawlerKey", "Datagram", "DhtConfig", "DialBack",
+    "DocumentId", "Done", "DseError", "Endpoint", "EngineDriver", "Event", "Evidence", "Family", "FaultSite", "Gone",
+    "HearTime", "Identity", "InputError", "Invitation", "Key", "Listener", "Load", "LocalError", "LocalFault",
+    "LocalFaults", "Look", "MachineRefuses", "Message", "Mode", "Network", "NoConnection", "NodeId", "Now",
+    "OnEvent", "Overlay", "OverlayFiles", "OverlayService", "OverlaySettings", "Pattern", "PeerAudit", "PeerTimeout",
+    "Placement", "PortMissing", "ProtocolEngine", "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock",
+    "RemoteError", "Revocation", "Route", "Rule", "RuleDecision", "ShardPolicy", "Signature", "SignedGrant",
+    "SignedStrategy", "SiteShards", "Slot", "SlotMove", "Strategy", "StrategyAhead", "StrategyHistory",
+    "StrategyRules", "Supervisor", "Topic", "VerifiedHeartbeat", "View", "Visitor", "WorkingFamilies",
+    "absolute_name", "add_signature", "check_bounds", "check_network", "check_publishers", "check_window",
+    "codes_of", "counted", "crawler_key_of", "decode_grant", "decode_piece", "decode_pieces", "decode_signed",
+    "difference", "distance", "document_id", "documents_of", "encode_document", "encode_grant", "encode_piece",
+    "encode_pieces", "encode_signed", "evidence_points", "grant_flaw", "has_met_peers", "host_matches",
+    "json_web_key", "language_code", "lazily", "leaves_of", "library_log", "load_leaf", "network_id", "node_id_of",
+    "now_of", "open_heartbeat", "open_overlay", "open_voucher", "others_may_read", "owners_needed", "parse_address",
+    "parse_document", "parse_invitation", "parse_prefix", "placement_diff", "placement_key", "refusal_of", "refused",
+    "remember", "resize_inside", "revoked_id", "shards", "sign_strategy", "sign_voucher", "signature_fields",
+    "signers_needed", "site_of", "slot_of", "slot_range", "slot_start", "small_packet_socket", "solve_all",
+    "split_url", "spread_depth", "stop_lists", "stray_range", "system_clock", "thumbprint", "unknown_parts",
+    "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically", "write_secret",
 ]  # fmt: skip

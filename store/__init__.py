@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from store.repair.possession_audit import PeerFigures
     from store.replication.replicator import Replicator
     from store.segments.file_system import MemoryDisk
+    from store.writing.author_budgets import Excess
+    from store.writing.budget_keeper import AuthorBudgets
 else:
     __getattr__ = lazily(
         __name__,
@@ -68,6 +70,8 @@ else:
             "store.repair.possession_audit": "PeerFigures",
             "store.replication.replicator": "Replicator",
             "store.segments.file_system": "MemoryDisk",
+            "store.writing.author_budgets": "Excess",
+            "store.writing.budget_keeper": "AuthorBudgets",
         },
     )
 
@@ -78,9 +82,11 @@ __all__ = [
     "MAX_ORIGIN_CHARS",
     "PROOF_PATH",
     "REMOVED",
+    "AuthorBudgets",
     "CopyCounts",
     "Document",
     "Draft",
+    "Excess",
     "HostAlias",
     "HostRecord",
     "ImageNote",

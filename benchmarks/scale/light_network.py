@@ -124,6 +124,9 @@ class LightOverlay:
         """Return the last words of all nodes."""
         return self
 
+    def replaced(self) -> frozenset[Slot]:
+        return frozenset()
+
     def vanished(self) -> frozenset[NodeId]:
         """Return nobody."""
         return frozenset()

@@ -1,8 +1,9 @@
 """Says how fast a figure grows, by least squares over what was sampled after the start.
 
-Pure: samples in, growth out. A node fills caches for its first hour, and a young process has few samples; so a figure
-is judged from `WARM_UP_S` on, or from a third of a shorter run, and grows where it does so by more than twice its
-standard error.
+Pure: samples in, growth out. A run consists of blocks, and each block starts the processes anew. A node fills caches
+for its first hour, so of each block the samples from `WARM_UP_S` on are judged; of a block that is hardly longer, the
+last two thirds. One slope fits all blocks, each with a level of its own. A figure grows where its slope exceeds the
+limit by more than twice its standard error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,34 +50,40 @@ class Growth:
         return f"{self.node:8} {self.figure:16} {self.per_hour:+8.2f} ± {self.error:.2f} an hour  ({span})  {verdict}"
 
 
-def slope(points: Sequence[Point]) -> tuple[float, float]:
-    """Return the slope of the line that fits best, and its standard error; of fewer than three points 0 and 0."""
-    count = len(points)
-    if count < 3:
+def slope(lines: Sequence[Sequence[Point]]) -> tuple[float, float]:
+    """Return the slope that fits all lines best, each with a level of its own, and its standard error.
+
+    Of fewer than three points 0 and 0.
+    """
+    centred = [point for line in lines if line for point in _centred(line)]
+    spread, free = sum(x * x for x, _ in centred), len(centred) - len(lines) - 1
+    if spread == 0 or free < 1:
         return 0.0, 0.0
-    mean_x, mean_y = (sum(values) / count for values in zip(*points, strict=True))
-    spread = sum((x - mean_x) ** 2 for x, _ in points)
-    if spread == 0:
-        return 0.0, 0.0
-    found = sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
-    left = sum((y - mean_y - found * (x - mean_x)) ** 2 for x, y in points)
-    return found, sqrt(left / (count - 2) / spread)
+    found = sum(x * y for x, y in centred) / spread
+    return found, sqrt(sum((y - found * x) ** 2 for x, y in centred) / free / spread)
 
 
-def growth(node: str, figure: str, points: Sequence[Point], began_at: float = 0.0) -> Growth:
-    """Return how a figure grew from when the process that has it was warm; `began_at`: when that process began."""
-    end = points[-1][0] if points else 0.0
-    warm_at = began_at + min(WARM_UP_S, (end - began_at) / 3)
-    warm = [point for point in points if point[0] >= warm_at]
+def growth(node: str, figure: str, points: Sequence[Point], starts: Sequence[float] = (0.0,)) -> Growth:
+    """Return how a figure grew in all blocks; `starts`: when each of them began."""
+    ends = [*starts[1:], float("inf")]
+    blocks = [[point for point in points if start <= point[0] < end] for start, end in zip(starts, ends, strict=True)]
+    warm = [_warm(block, start) for block, start in zip(blocks, starts, strict=True) if block]
     per_s, error_s = slope(warm)
-    first, last = (warm[0][1], warm[-1][1]) if warm else (0.0, 0.0)
-    return Growth(node, figure, per_s * HOUR_S, error_s * HOUR_S, first, last)
+    levels = [value for line in warm for _, value in line] or [0.0]
+    return Growth(node, figure, per_s * HOUR_S, error_s * HOUR_S, levels[0], levels[-1])
 
 
-def judged(series: Mapping[str, Mapping[str, Sequence[Point]]], began_at: Mapping[str, float]) -> list[Growth]:
-    """Return the growth of every figure of every node; `began_at` says when a node that was restarted began again."""
-    return [
-        growth(node, figure, points, began_at.get(node, 0.0))
-        for figure, nodes in series.items()
-        for node, points in nodes.items()
-    ]
+def judged(series: Mapping[str, Mapping[str, Sequence[Point]]], starts: Sequence[float] = (0.0,)) -> list[Growth]:
+    """Return the growth of every figure of every node."""
+    return [growth(node, figure, points, starts) for figure, nodes in series.items() for node, points in nodes.items()]
+
+
+def _warm(block: Sequence[Point], start: float) -> list[Point]:
+    lasts_s = block[-1][0] - start
+    warm_at = start + (WARM_UP_S if lasts_s > 1.5 * WARM_UP_S else lasts_s / 3)
+    return [point for point in block if point[0] >= warm_at]
+
+
+def _centred(line: Sequence[Point]) -> list[Point]:
+    mean_x, mean_y = (sum(values) / len(line) for values in zip(*line, strict=True))
+    return [(x - mean_x, y - mean_y) for x, y in line]

@@ -9,9 +9,9 @@ RFC 6052, RFC 3056, RFC 4380; for ports the Fetch Standard, "port blocking", as 
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
+from crawl.address_prefixes import parts_of
 from dht import split_url
 
-_NAT64 = IPv6Network("64:ff9b::/96")
 _GLOBAL_V6 = IPv6Network("2000::/3")  # all that IANA has given out for unicast between networks
 _NO_ADDRESS = "not an IP address"
 _NEVER, _PRIVATE = "an address that no web site has", "a private address; crawl.allow_private permits those"
@@ -62,28 +62,13 @@ def refuse_address(address: str, *, allow_private: bool = False) -> str:
         return _NO_ADDRESS
     if "%" in address:
         return _NEVER
-    return next((reason for part in _parts(whole) if (reason := _judge(part, allow_private))), "")
+    return next((reason for part in parts_of(whole) if (reason := _judge(part, allow_private))), "")
 
 
 def refuse_literal(host: str, *, allow_private: bool) -> str:
     """Explain why a URL's host must not be contacted, "" where it may or where it is a name: only DNS resolves that."""
     reason = refuse_address(host, allow_private=allow_private)
     return "" if reason == _NO_ADDRESS else reason
-
-
-def _parts(address: IPv4Address | IPv6Address) -> list[IPv4Address | IPv6Address]:
-    """List the addresses that an address stands for."""
-    if isinstance(address, IPv4Address):
-        return [address]
-    if address.ipv4_mapped:
-        return [address.ipv4_mapped]
-    if address in _NAT64:
-        return [IPv4Address(int(address) & 0xFFFF_FFFF)]
-    if address.sixtofour:
-        return [address.sixtofour]
-    if address.teredo:
-        return [*address.teredo]
-    return [address]
 
 
 def _judge(address: IPv4Address | IPv6Address, allow_private: bool) -> str:

@@ -24,6 +24,7 @@ from crawl.config import CrawlConfig
 from crawl.fetch.fetch_meter import FetchMeter
 from crawl.fetch.head_parser import TolerantParser
 from crawl.fetch.odd_head import MAX_HEAD_LINES
+from crawl.fetch.response import JudgeAddress, permitted
 from crawl.fetch.sent_request import request_target
 from dht import split_url
 
@@ -138,7 +139,8 @@ class _BoundedResponse(ResponseHandler):
 
 class Connections:
     """Makes requests over one connector, which belongs to whoever made it. `fields`: sent with each request; `sign`:
-    returns those that sign a request for a URL."""
+    returns those that sign a request for a URL. `deny`: returns what to raise where a rule denies to contact a host at
+    an address."""
 
     def __init__(
         self,
@@ -146,10 +148,11 @@ class Connections:
         connector: aiohttp.TCPConnector,
         fields: Mapping[str, str],
         sign: Sign | None = None,
+        deny: JudgeAddress = permitted,
         meter: FetchMeter | None = None,
     ) -> None:
         self._meter = meter = meter or FetchMeter()
-        self._connector, self._fields, self._sign = connector, _written(fields), sign
+        self._connector, self._fields, self._sign, self._deny = connector, _written(fields), sign, deny
         self._timeout = aiohttp.ClientTimeout(
             total=None, connect=config.connect_timeout_s, sock_read=config.read_timeout_s
         )
@@ -182,10 +185,7 @@ class Connections:
 
     async def _exchange(self, request: aiohttp.ClientRequest, head: bytes, signature: bytes) -> Response:
         """Make one request, up to the end of the response's head; raises _Swallowed where it never arrived."""
-        try:
-            connection = await self._connector.connect(request, [], self._timeout)
-        except TimeoutError as error:
-            raise aiohttp.ConnectionTimeoutError from error
+        connection, address = await self._connect(request)
         was_idle = connection.protocol in self._served
         try:
             protocol, transport = connection.protocol, connection.transport
@@ -204,8 +204,6 @@ class Connections:
                     raise ValueError(f"more than {MAX_INTERIM} heads before the answer")
                 message, body = await protocol.read()
             self._served.add(protocol)
-            peer = transport.get_extra_info("peername")
-            address = str(peer[0]) if peer else ""
             return Response(message.code, message.headers, body, address, head + b"\r\n", connection, parser)
         except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
             connection.close()
@@ -215,6 +213,22 @@ class Connections:
         except BaseException:
             connection.close()
             raise
+
+    async def _connect(self, request: aiohttp.ClientRequest) -> tuple[Connection, str]:
+        """Return a connection, and the address at its other end. One that was made before a rule came is closed."""
+        while True:
+            try:
+                connection = await self._connector.connect(request, [], self._timeout)
+            except TimeoutError as error:
+                raise aiohttp.ConnectionTimeoutError from error
+            peer = connection.transport.get_extra_info("peername") if connection.transport else None
+            address = str(peer[0]) if peer else ""
+            if not address or (denied := self._deny(request.url.host or "", address)) is None:
+                return connection, address
+            was_idle = connection.protocol in self._served
+            connection.close()
+            if not was_idle:
+                raise denied
 
     def _to_origin(self, origin: str) -> tuple[aiohttp.ClientRequest, str]:
         """Return what the connector is asked with for each request to an origin, and the Host field."""

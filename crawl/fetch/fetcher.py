@@ -26,7 +26,7 @@ from crawl.fetch.content_codings import BadCoding, check_codings
 from crawl.fetch.fetch_meter import FetchMeter
 from crawl.fetch.request_signer import RequestSigner
 from crawl.fetch.resolver import Resolver, parse_hosts
-from crawl.fetch.response import BodyShort, Fetched, broken_coding
+from crawl.fetch.response import BodyShort, Fetched, JudgeAddress, broken_coding
 from crawl.fetch.sent_request import FORM, FORMS, read_sent_head
 from dht import (
     Address,
@@ -194,6 +194,10 @@ class HttpFetcher:
                 await asyncio.sleep(wait_s)
         return b"".join(pieces)[:max_bytes], True, held_s
 
+    def judge_addresses(self, judge: JudgeAddress) -> None:
+        """Contact hosts from now on only at addresses that `judge` permits."""
+        self._resolver.judge = judge
+
     def late_s(self) -> float:
         """Return the seconds until the bandwidth limit lets another fetch begin."""
         return self.bandwidth.late_s(self._clock().steady)
@@ -227,7 +231,8 @@ async def open_fetcher(
     )
     agent = config.user_agent(version)
     sign = partial(signer.fields, user_agent=agent) if signer else None
-    connections = Connections(config, connector, {"User-Agent": agent, **dict(FORMS[FORM])}, sign, meter)
+    fields = {"User-Agent": agent, **dict(FORMS[FORM])}
+    connections = Connections(config, connector, fields, sign, resolver.deny, meter)
     try:
         yield HttpFetcher(config, connections, resolver, families, clock, faults or LocalFaults(clock), meter)
     finally:

@@ -1,9 +1,9 @@
 """From a host name to addresses that a crawler may contact: hosts file first, then the system's resolver.
 
-The filter sits here, behind every name that the HTTP client looks up, so that no redirect, cache or second look-up can
-lead a request past it. The client connects to the addresses that come from here, never to the name. The system does not
-say how long an answer holds, so answers are kept for `dns_ttl_s`; so are failures, for a shorter time. Two requests for
-one name at one time wait for the same answer.
+The filter and the rules by address sit here, behind every name that the HTTP client looks up. No redirect, cache or
+second look-up can lead a request past them. The client connects to the addresses that come from here, never to
+the name. The system does not say how long an answer holds, so answers are kept for `dns_ttl_s`; so are failures, for a
+shorter time. Two requests for one name at one time wait for the same answer.
 """
 
 import asyncio
@@ -16,9 +16,10 @@ from ipaddress import ip_address
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from crawl.config import CrawlConfig
-from crawl.errors import AddressRefused, BadHostsFile, FamilyMissing
+from crawl.errors import AddressDenied, AddressRefused, BadHostsFile, FamilyMissing
 from crawl.fetch.address_filter import refuse_address
 from crawl.fetch.fetch_meter import FetchMeter
+from crawl.fetch.response import JudgeAddress, permitted
 from dht import Clock, WorkingFamilies, absolute_name
 
 
@@ -73,6 +74,7 @@ class Resolver(AbstractResolver):
         self._kept: OrderedDict[str, tuple[float, tuple[str, ...]]] = OrderedDict()  # name: (until, addresses)
         self._asking: dict[str, asyncio.Future[tuple[str, ...] | None]] = {}
         self._threads = ThreadPoolExecutor(config.dns_threads, "crawl-dns")
+        self.judge: JudgeAddress = permitted  # by rules that may change while the node runs
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
@@ -86,7 +88,15 @@ class Resolver(AbstractResolver):
             addresses: Sequence[str] = [str(ip_address(host))]
         except ValueError:
             addresses = await self._addresses(host)
-        return usable_addresses(host, addresses, self._families, allow_private=self._config.allow_private)
+        return usable_addresses(host, [(each, self._refuse(host, each)) for each in addresses], self._families)
+
+    def deny(self, host: str, address: str) -> AddressDenied | None:
+        """Return what to raise where a rule in force now denies to contact a host at this address; else None."""
+        return self.judge(host.lower().rstrip("."), address)
+
+    def _refuse(self, host: str, address: str) -> AddressRefused | None:
+        reason = refuse_address(address, allow_private=self._config.allow_private)
+        return AddressRefused(host, address, reason) if reason else self.deny(host, address)
 
     async def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -128,16 +138,16 @@ class Resolver(AbstractResolver):
 
 
 def usable_addresses(
-    host: str, addresses: Sequence[str], families: WorkingFamilies, *, allow_private: bool
+    host: str, judged: Sequence[tuple[str, AddressRefused | None]], families: WorkingFamilies
 ) -> list[str]:
-    """Return those of a host's addresses that may be contacted, and that this machine has a way to.
+    """Return those of a host's addresses that may be contacted, and that this machine has a way to. `judged`: each
+    address, with what to raise where it must not be contacted.
 
     Raises AddressRefused where none may be contacted, FamilyMissing where only other families remain."""
-    reasons = {address: refuse_address(address, allow_private=allow_private) for address in addresses}
-    allowed = [address for address, reason in reasons.items() if not reason]
+    allowed = list(dict.fromkeys(address for address, refused in judged if refused is None))
     if not allowed:
-        address, reason = next(iter(reasons.items()))
-        raise AddressRefused(host, address, reason)
+        refusals = [refused for _, refused in judged if refused is not None]
+        raise next((each for each in refusals if isinstance(each, AddressDenied) and each.by_operator), refusals[0])
     usable = [address for address in allowed if families.reaches(address)]
     if not usable:
         raise FamilyMissing(host, ip_address(allowed[0]).version)

@@ -15,7 +15,7 @@ from typing import Protocol
 import msgspec
 from msgspec.structs import replace
 
-from crawl.errors import BodyUnreadable, FetchFailed
+from crawl.errors import AddressDenied, BodyUnreadable, FetchFailed
 from crawl.fetch.content_codings import BadCoding, decode_body
 from crawl.fetch.sent_request import SentRequest
 
@@ -138,12 +138,19 @@ FindElsewhere = Callable[[str], Awaitable[Fetched | None]]
 FindWay = Callable[[str], Awaitable[None]]
 """Raises what a fetch of this URL would where no way leads to its host from here; the host is not asked."""
 
+JudgeAddress = Callable[[str, str], AddressDenied | None]
+"""Returns what to raise where a rule, or this node's operator, lets nobody contact a host at an address; else None."""
+
 BandwidthWait = Callable[[], float]
 """Seconds until another fetch may begin, as far as the owner of this machine limits what it takes from the web."""
 
 
 async def anywhere(url: str) -> None:
     """Return, as a `FindWay` to which a way leads everywhere."""
+
+
+def permitted(host: str, address: str) -> None:
+    """Return None, as a `JudgeAddress` that permits all."""
 
 
 async def nowhere(url: str) -> str:

@@ -28,8 +28,9 @@ class CrawlDecision:
     min_delay_s: float = 0.0
     max_depth: int | None = None
     max_delay_s: float = inf  # up to which slowness alone may raise the rest
-    preferred: NodeId | None = None  # who should make the request, where it is a live owner
+    preferred: NodeId | None = None  # the member that a rule names to make the request
     refused_here: str = ""  # why this node will not fetch it itself, "" where it will; the URL stays for others
+    rule: int = 0  # the one that decided, from 1; 0: none did
 
 
 Decide = Callable[[str], CrawlDecision]

@@ -2,7 +2,8 @@
 
 Pure: `now` is an argument, nothing waits. A view of the visits in the slots that this node holds. A URL is in one of
 three places. It is *later* while its due time (wall clock) has not come, *ready* in its site's queue (site_queues.py),
-and in *flight* until its outcome is settled.
+and in *flight* until its outcome is settled. Memory holds a bounded number of those that wait, the ones that are due
+first. Others are *left out*: they are in the replica alone until their time comes (left_out.py).
 Source: Heydon & Najork 1999, section 3.1.
 """
 
@@ -16,14 +17,17 @@ from dataclasses import replace as replaced
 from msgspec.structs import replace
 
 from crawl.frontier.fetch_task import FetchTask, QueuedUrl, QueuePosition, UrlStage
+from crawl.frontier.left_out import LeftOut
 from crawl.frontier.mirror_alias import is_aliased
 from crawl.frontier.site_queues import SiteQueues
 from crawl.schedule.revisit_policy import RevisitStatistics
-from crawl.schedule.url_state import Visit, VisitState, reach
+from crawl.schedule.url_state import Visit, VisitState, encode_visit, reach
 from crawl.scope import domain_of
 from dht import Now, Slot, host_matches, site_of, split_url
 
 _STALE_LEAST = 1_000  # entries of the heap that no longer count, before it is worth a cleaning
+_SITE_SHARE = 16  # of the room in memory, for the due URLs of one site: at 1 a second they last for 1.7 hours
+_LEAVES_OUT = 4  # one in so many of the URLs that are not due leaves memory at a time: those due last
 
 
 @dataclass(slots=True)
@@ -33,8 +37,8 @@ class _HeldSlot:
 
 
 class Frontier:
-    """Holds the URLs of the held slots. `limit` bounds those in memory, `sites` queues those that are due, `statistics`
-    is told which pages are known."""
+    """Holds the URLs of the held slots. `limit` bounds those that wait in memory, `sites` queues those that are due,
+    `statistics` counts the pages of held slots, those that are left out included."""
 
     def __init__(self, limit: int, sites: SiteQueues, statistics: RevisitStatistics) -> None:
         self._limit, self._sites, self.statistics = limit, sites, statistics
@@ -45,23 +49,23 @@ class Frontier:
         self._in_flight: dict[str, FetchTask] = {}
         self._in_flight_by_slot: Counter[Slot] = Counter()
         self._due_again: set[str] = set()  # URLs in flight that are due again as soon as their outcome is settled
-        self._incomplete: dict[Slot, None] = {}
+        self.left_out = LeftOut()
         self._number = 0
 
     def __len__(self) -> int:
-        """Count the URLs that wait, due or not."""
+        """Count the URLs in memory that wait, due or not."""
         return len(self._entries)
 
     def due_count(self, now: Now, within_s: float = 0.0) -> int:
-        """Count the URLs that wait for nothing but their site's turn, now or in so many seconds; those in flight are
-        left out."""
+        """Count the URLs that wait for nothing but their site's turn, now or in so many seconds, without those in
+        flight. A slot of which URLs are left out that are due counts as one."""
         until, count, places = now.wall + within_s, len(self._sites), [0]
         while places:  # a walk over the top of the heap
             place = places.pop()
             if place < len(self._later) and self._later[place][0] <= until:
                 count += self._later[place][2].stage is UrlStage.LATER
                 places += (2 * place + 1, 2 * place + 2)
-        return count
+        return count + self.left_out.due_count(until)
 
     @property
     def in_flight(self) -> int:
@@ -72,10 +76,10 @@ class Frontier:
         """Count the URLs in flight that were taken from this slot."""
         return self._in_flight_by_slot[slot]
 
-    @property
-    def incomplete(self) -> tuple[Slot, ...]:
-        """List held slots of which some URLs did not fit; holding them again, when there is room, finds those."""
-        return tuple(self._incomplete)
+    def take_refill(self, now: Now) -> Slot | None:
+        """Return a slot of which URLs that were left out are due; None where none is, or so many others are due that
+        there is no room. The caller gives `refill` all visits of the slot's replica."""
+        return self.left_out.take(now.wall) if 2 * len(self._sites) <= self._limit else None
 
     @property
     def held_count(self) -> int:
@@ -90,13 +94,12 @@ class Frontier:
     def first_due(self, sites: Collection[str]) -> dict[str, Visit]:
         """Return the visit of each of some sites that falls due first, of those that are not due yet. Goes over all
         URLs: for people."""
-        found: dict[str, Visit] = {}
-        for _, _, entry in self._later:
+        found: dict[str, tuple[float, int, QueuedUrl]] = {}
+        for item in self._later:
+            entry = item[2]
             if entry.site in sites and entry.stage is UrlStage.LATER:
-                known = found.get(entry.site)
-                if known is None or entry.visit.due_at < known.due_at:
-                    found[entry.site] = entry.visit
-        return found
+                found[entry.site] = min(item, found.get(entry.site, item))
+        return {site: entry.visit for site, (_, _, entry) in found.items()}
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -118,11 +121,12 @@ class Frontier:
     def drop(self, slot: Slot) -> None:
         """Forget a slot; what is in flight stays in flight, and returns to it if it is held again by then."""
         held = self._slots.pop(slot, None)
-        self._incomplete.pop(slot, None)
+        self.left_out.forget(slot)
         if held is None:
             return
         for url in held.urls:
             self._forget(url)
+        self.statistics.forget(slot)
         self._sites.prune(dict.fromkeys(map(site_of, held.urls)))
         self._clean_later()
 
@@ -143,14 +147,19 @@ class Frontier:
             return
         known = self._entries.get(url)
         if known is not None:
-            if _newest(known.visit, visit) is known.visit:
+            if known.says(visit) or _newest(before := known.visit, visit) is before:
                 return
             self._forget(url)
-        elif len(self._entries) >= self._limit:
-            self._incomplete[slot] = None
+        elif self.left_out.has(visit):
             return
-        held.urls[url] = None
-        self._insert(visit, slot, held.epoch, now, known.links if known else 0)
+        self.statistics.add(slot, visit)
+        self._take(visit, slot, held, now, known.links if known else 0)
+
+    def refill(self, slot: Slot, visit: Visit, now: Now) -> None:
+        """Take up a visit of a slot that `take_refill` returned; those that wait here already stay as they are."""
+        held = self._slots.get(slot)
+        if held is not None and visit.url not in self._entries and visit.url not in self._in_flight:
+            self._take(self.left_out.reviewed(slot, visit), slot, held, now)
 
     def add_links(self, page: str, urls: Iterable[str]) -> None:
         """Note that a page, fetched for the first time, links to these URLs: to each one that waits, and to each site
@@ -179,11 +188,15 @@ class Frontier:
         """Make a URL that waits due at once. Known here alone: a later holder goes by the due time in the replica."""
         entry = self._entries.get(url)
         if entry is not None and entry.stage is UrlStage.LATER:
+            visit = replace(entry.visit, due_at=now.wall)
             self._forget(url)
-            self._insert(replace(entry.visit, due_at=now.wall), entry.slot, entry.epoch, now)
+            self.statistics.add(entry.slot, visit)
+            self._insert(visit, entry.slot, entry.epoch, now)
 
     def aliased_urls(self, origins: tuple[str, ...]) -> list[str]:
-        """List URLs of some origins that wait because the origin was an alias. Goes over all URLs: seldom wanted."""
+        """List URLs of some origins that wait because the origin was an alias. Goes over all URLs: seldom wanted. Those
+        that are left out are looked at again, too."""
+        self.left_out.look_again()
         return [url for url, known in self._entries.items() if url.startswith(origins) and is_aliased(known.visit)]
 
     def review(self, beginning: str, slot: Slot | None, is_due: Callable[[Visit], bool], now: Now) -> None:
@@ -193,13 +206,16 @@ class Frontier:
                 entry = self._entries.get(url)
                 if entry is not None and is_due(entry.visit):
                     self.make_due(url, now)
+        self.left_out.review(beginning, slot, is_due, now.wall)
 
     def refetch(self, url: str, now: Now) -> None:
         """Make a URL due at once, one in flight when its outcome is settled; known here alone."""
         if url in self._in_flight:
             self._due_again.add(url)
-        else:
+        elif url in self._entries:
             self.make_due(url, now)
+        else:
+            self.left_out.want(url)
 
     def pop(self, now: Now) -> FetchTask | None:
         """Return the next URL to fetch. Its site is taken until `SiteQueues.end_request`, the URL until `settle`.
@@ -234,34 +250,70 @@ class Frontier:
         self._due_again.discard(url)
         self._sites.sweep(now.steady)
 
+    def _take(self, visit: Visit, slot: Slot, held: _HeldSlot, now: Now, links: int = 0) -> None:
+        """Put a visit into memory, or leave it out where there is no room for it, or will not be before it is due."""
+        if len(self._entries) >= self._limit and visit.due_at < self.left_out.horizon:
+            self._make_room()
+        if len(self._entries) >= self._limit or visit.due_at >= self.left_out.horizon or self._is_crowded(visit, now):
+            self.left_out.add(slot, visit)
+            held.urls.pop(visit.url, None)
+            return
+        self.left_out.remove(visit.url)
+        held.urls[visit.url] = None
+        self._insert(visit, slot, held.epoch, now, links)
+
+    def _is_crowded(self, visit: Visit, now: Now) -> bool:
+        """Whether a due URL is one of so many of its site that those of others would find no room."""
+        if visit.due_at > now.wall or 2 * len(self._entries) < self._limit:
+            return False
+        return _SITE_SHARE * self._sites.queued(site_of(visit.url)) >= self._limit
+
+    def _make_room(self) -> None:
+        """Leave out the URLs that are due last, unless nearly all are due already."""
+        if _LEAVES_OUT * (len(self._entries) - len(self._sites)) < self._limit:
+            return
+        later = [item for item in self._later if item[2].stage is UrlStage.LATER]
+        horizon = sorted(due_at for due_at, _, _ in later)[-len(later) // _LEAVES_OUT]
+        for due_at, _, entry in later:
+            if due_at >= horizon:
+                visit = entry.visit
+                self.left_out.add(entry.slot, visit)
+                self._slots[entry.slot].urls.pop(visit.url, None)
+                self._remove(visit.url)
+        self.left_out.leave_from(horizon)
+        self._clean_later()
+
     def _insert(self, visit: Visit, slot: Slot, epoch: int, now: Now, links: int = 0) -> None:
         self._number += 1
         site = sys.intern(site_of(visit.url))  # one text for all URLs of a site
         entry = self._entries[visit.url] = QueuedUrl(visit, slot, epoch, site, links=links)
         self._waiting_by_site[site] = self._waiting_by_site.get(site, 0) + 1
-        self.statistics.add(visit)
         if visit.due_at > now.wall:
+            entry.known = encode_visit(visit)
             heapq.heappush(self._later, (visit.due_at, self._number, entry))
             self._clean_later()
         else:
             self._sites.push(entry)
 
     def _forget(self, url: str) -> None:
-        entry = self._entries.pop(url, None)
-        if entry is None:
-            return
-        self.statistics.remove(entry.visit)
+        """Take a URL out of memory whose visit does not count any more."""
+        if (entry := self._entries.get(url)) is not None:
+            self.statistics.remove(entry.slot, entry.visit)
+            self._remove(url)
+
+    def _remove(self, url: str) -> None:
+        entry = self._entries.pop(url)
         if left := self._waiting_by_site[entry.site] - 1:
             self._waiting_by_site[entry.site] = left
         else:
             del self._waiting_by_site[entry.site]
         if entry.stage is UrlStage.READY:
             self._sites.discard(entry)
-        entry.stage = UrlStage.UNKNOWN
+        entry.stage, entry.known = UrlStage.UNKNOWN, b""
 
     def _clean_later(self) -> None:
-        """Drop what no longer counts from the heap, whenever that is most of it."""
-        if len(self._later) > 2 * len(self._entries) + _STALE_LEAST:
+        """Drop what no longer counts from the heap, whenever that is a fifth of it."""
+        if 4 * len(self._later) > 5 * len(self._entries) + 4 * _STALE_LEAST:
             self._later = [item for item in self._later if item[2].stage is UrlStage.LATER]
             heapq.heapify(self._later)
 

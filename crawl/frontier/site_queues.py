@@ -86,7 +86,7 @@ class SiteQueues:
 
     def push(self, entry: QueuedUrl) -> None:
         """Queue a URL that has become ready at its site."""
-        entry.stage = UrlStage.READY
+        entry.stage, entry.known = UrlStage.READY, entry.visit
         self._ready += 1
         site = entry.site
         self._due_work.add(entry.slot, site)
@@ -174,6 +174,10 @@ class SiteQueues:
             ahead = sum(item[:2] < mine for item in queued)
         stage = entry.stage if entry is not None else UrlStage.UNKNOWN
         return QueuePosition(stage, ahead, max(0.0, queue.free_at - now), queue.is_open)
+
+    def queued(self, site: str) -> int:
+        """Count the URLs in a site's queue, some of which may not be ready any more."""
+        return len(queue.ready) if (queue := self._sites.get(site)) else 0
 
     def ready_of(self, site: str) -> tuple[int, str]:
         """Count the ready URLs of a site, up to a bound, and return one of them, "" where there is none."""

@@ -35,7 +35,8 @@ MONTH_DAYS = 31
 SHARED_TEXT = 10  # URLs of one site with one text
 _MAX_SITES = 500
 _REMEMBERED = 1024  # URLs: each is judged before its fetch, and learned from after it
-_MAX_EACH = 512  # texts, patterns, parameters and URLs without one of them, of a site: about 100 bytes each
+_MAX_EACH = 512  # texts, patterns, parameters and URLs without one of them, of a site
+_MAX_PIECES = 50_000  # of these, of all sites: 250 bytes each, 12 MB; the site read longest ago gives way
 Name = TypeVar("Name")
 Value = TypeVar("Value")
 _REFUSED = re.compile(r"guard: ([0-9]{1,9}) of ([0-9]{1,9}) pages like it say nothing new")
@@ -72,12 +73,17 @@ class _SiteLessons:
     variants: OrderedDict[str, tuple[str, bytes]] = field(default_factory=OrderedDict)  # (value, text) of the last one
     recalled: object = None  # the rebuild that began it; _FROM_FILE: nothing but its counts is known yet
 
+    @property
+    def pieces(self) -> int:
+        return len(self.texts) + len(self.patterns) + len(self.parameters) + len(self.variants)
+
 
 class TrapLearning:
     """Learns from what pages say which URLs of a site are traps; it remembers the sites read last."""
 
     def __init__(self) -> None:
         self._sites: OrderedDict[str, _SiteLessons] = OrderedDict()
+        self._pieces = 0  # of all sites
 
     def dump(self) -> bytes:
         """Return what was learned of patterns and parameters, for `load` after a restart."""
@@ -87,22 +93,28 @@ class TrapLearning:
     def load(self, data: bytes) -> None:
         """Take over what an earlier run has learned; called before anything else is. Raises ValueError."""
         for site, (patterns, parameters) in _decoder.decode(data).items():
-            known = _kept(self._sites, site, _SiteLessons(recalled=_FROM_FILE), _MAX_SITES)
+            known = self._known(site, _SiteLessons(recalled=_FROM_FILE))
             for kept, counts in ((known.patterns, patterns), (known.parameters, parameters)):
                 for name, (pages, same) in counts.items():
                     _kept(kept, name, _Count(pages, same), _MAX_EACH)
+            self._count(known.pieces)
 
     def recall(self, site: str, text: bytes, rebuild: object) -> None:
         """Count a text that a page showed before the slot was rebuilt. Sites that were known when the rebuild began, by
         reading them or by another rebuild, count it already."""
         known = self._recalled(site, rebuild)
         if known.recalled == rebuild:
+            before = known.pieces
             known.texts[text] = _kept(known.texts, text, 0, _MAX_EACH) + 1
+            self._count(known.pieces - before)
 
     def recall_refusal(self, site: str, url: str, reason: str, rebuild: object) -> None:
         """Learn from a visit that was refused for its pattern before the slot was rebuilt."""
         if found := _REFUSED.fullmatch(reason):
-            count = _kept(self._recalled(site, rebuild).patterns, pattern_of(url), _Count(), _MAX_EACH)
+            known = self._recalled(site, rebuild)
+            before = known.pieces
+            count = _kept(known.patterns, pattern_of(url), _Count(), _MAX_EACH)
+            self._count(known.pieces - before)
             if count.pages < (pages := int(found[2])):
                 count.pages, count.same = pages, int(found[1])
 
@@ -110,7 +122,19 @@ class TrapLearning:
         known = self._sites.get(site)
         if known is not None and known.recalled is _FROM_FILE:
             known.recalled = rebuild
-        return known or _kept(self._sites, site, _SiteLessons(recalled=rebuild), _MAX_SITES)
+        return known or self._known(site, _SiteLessons(recalled=rebuild))
+
+    def _known(self, site: str, fresh: _SiteLessons) -> _SiteLessons:
+        """Return a site's lessons, new if need be, and mark the site as the one read last."""
+        known = self._sites.setdefault(site, fresh)
+        self._sites.move_to_end(site)
+        return known
+
+    def _count(self, more: int) -> None:
+        """Count pieces that the site read last has more than before; forget other sites while there are too many."""
+        self._pieces += more
+        while self._pieces > _MAX_PIECES or len(self._sites) > _MAX_SITES:
+            self._pieces -= self._sites.popitem(last=False)[1].pieces
 
     def refusal(self, site: str, url: str) -> str:
         """Explain why a URL is not worth a fetch, "" where it may be."""
@@ -132,7 +156,8 @@ class TrapLearning:
     def learn(self, site: str, url: str, text: bytes, bare: bytes = b"") -> str:
         """Learn from a page's first reading; return why it is not kept, "" where it is. `text`: its text's hash.
         `bare`: what `bare_text` makes of it."""
-        known = _kept(self._sites, site, _SiteLessons(), _MAX_SITES)
+        known = self._known(site, _SiteLessons())
+        before = known.pieces
         if known.recalled is _FROM_FILE:
             known.recalled = None
         shown = known.texts.get(text, 0)
@@ -142,6 +167,7 @@ class TrapLearning:
         if bare:
             _kept(known.texts, bare, 1, _MAX_EACH)
         _compare_variants(known, url, text)
+        self._count(known.pieces - before)
         return f"guard: soft 404, {shown} other pages of the site say the same" if shown >= SHARED_TEXT else ""
 
 

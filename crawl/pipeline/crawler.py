@@ -166,6 +166,19 @@ class Crawler:
         self.observe(slot, visit)
         self._sites.recall(visit, (slot, self._frontier.epoch(slot)))
 
+    def take_refill(self) -> Slot | None:
+        """Return a held slot of which URLs are due that memory had no room for; `refill` is given all its visits."""
+        return self._frontier.take_refill(self._clock())
+
+    def refill(self, slot: Slot, visit: Visit) -> None:
+        """Take up a visit of a slot that `take_refill` returned, or of a URL of `take_wanted`."""
+        self._frontier.refill(slot, self._sites.revived(visit), self._clock())
+        self._wake()
+
+    def take_wanted(self) -> list[str]:
+        """Return URLs that are to be fetched at once and are not in memory, each once."""
+        return self._frontier.left_out.take_wanted()
+
     def review(self, site: str, is_due: Callable[[Visit], bool]) -> None:
         """Make those URLs of a site due at once that wait and of which `is_due` says so."""
         for scheme in ("http", "https"):
@@ -206,14 +219,14 @@ class Crawler:
             state=state,
             reason=reason,
             slots=len(frontier.slots),
-            waiting=frontier.due_count(now, SOON_S) + len(frontier.incomplete),
+            waiting=frontier.due_count(now, SOON_S),
             due=frontier.due_count(now),
             open=frontier.in_flight,
             fetched=counters.fetched,
             failed=counters.failed,
             refused=dict(counters.refused),
             per_s=counters.per_s(now.steady),
-            incomplete=len(frontier.incomplete),
+            incomplete=len(frontier.left_out),
             broken=len(list(self._sites.delays.broken_sites())),
             recorded=counters.recorded,
             scripted=counters.scripted,

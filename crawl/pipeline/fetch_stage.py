@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from crawl.canonical_url import find_url
 from crawl.config import CrawlConfig
 from crawl.content.page import Parsers
-from crawl.errors import AddressRefused, BodyUnreadable, FamilyMissing, FetchDeclined, FetchFailed
+from crawl.errors import AddressDenied, AddressRefused, BodyUnreadable, FamilyMissing, FetchDeclined, FetchFailed
 from crawl.fetch.response import BodyShort, Fetched, Locate
 from crawl.frontier.admission import CrawlDecision, Trail, refusal_reason
 from crawl.frontier.fetch_task import FetchTask
@@ -86,6 +86,12 @@ class FetchStage:
         except FamilyMissing as error:
             outcome = lacking_family(task.visit, f"family: {error}", self.clock().wall, self.config)
             return FetchResult(FAMILY_S, outcome=FetchOutcome(outcome), is_declined=True)
+        except AddressDenied as error:
+            if error.by_operator:
+                return self._declined(task.visit, error.reason)
+            return self._without(refused(task.visit, f"address: {error.reason}", self.clock().wall, self.config))
+        except FetchDeclined as error:
+            return self._declined(task.visit, error.reason)
 
     async def _fetch(self, task: FetchTask) -> FetchResult:
         visit, now = task.visit, self.clock().wall
@@ -227,7 +233,7 @@ class FetchStage:
         try:
             most = self.config.max_body_bytes
             fetched = (await self._follow(task, decision, chain, {}, most)).opened(most)
-        except AddressRefused:  # a hint lost until robots.txt is read anew
+        except (AddressRefused, FetchDeclined):  # a hint lost until robots.txt is read anew
             return FetchResult()
         except FetchFailed as error:
             return FetchResult(self._after_silence(task.site, error.reason, decision, has_answered=error.has_answered))
@@ -243,10 +249,10 @@ class FetchStage:
         try:
             fetched = await self._follow(task, decision, chain, validators(visit, self.clock().wall), most_bytes)
             fetched = fetched.opened(most_bytes) if visit.is_sitemap else fetched
+        except (AddressDenied, FetchDeclined):
+            raise
         except AddressRefused as error:
             return self._without(refused(visit, f"address: {error.reason}", self.clock().wall, config))
-        except FetchDeclined as error:
-            return self._declined(visit, error.reason)
         except BodyUnreadable as error:
             outcome = refused(visit, error.reason, self.clock().wall, config)
             delay_s = self._after_silence(task.site, error.reason, decision, has_answered=True)

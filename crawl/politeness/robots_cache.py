@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from crawl.canonical_url import literal_url
 from crawl.config import CrawlConfig
-from crawl.errors import AddressRefused, FetchFailed
+from crawl.errors import AddressDenied, AddressRefused, FetchDeclined, FetchFailed
 from crawl.fetch.chain_cookies import ChainCookies
 from crawl.fetch.response import BodyShort, Fetched, Fetcher
 from crawl.politeness.robots import ALLOW_ALL, Robots, parse_robots
@@ -22,7 +22,7 @@ from crawl.schedule.revisit_policy import due_after_failure
 from dht import Clock, split_url
 
 MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2
-MAX_RULES = 500_000  # kept of all sites together, 200 bytes each; the sites asked longest ago are forgotten first
+MAX_RULES = 250_000  # kept of all sites together, 200 bytes each; the sites asked longest ago are forgotten first
 MANY_BYTES = 65_536  # above, reading takes more than the event loop should: 25 ms; 99.9 % of robots.txt are smaller
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 
@@ -98,8 +98,8 @@ class RobotsCache:
         return redirect.url if redirect else f"{origin}/robots.txt"
 
     async def ask(self, url: str) -> RobotsAnswer:
-        """Make one request for the robots.txt of a URL's site, and keep what it says. Raises FamilyMissing, which says
-        nothing of the site."""
+        """Make one request for the robots.txt of a URL's site, and keep what it says. Raises FamilyMissing,
+        AddressDenied and FetchDeclined, which say nothing of the site."""
         origin = _origin(url)
         before = self._kept.get(origin, (0.0, None))[1]
         redirect = self._redirects.pop(origin, None) or _Redirect(f"{origin}/robots.txt", 0, ChainCookies())
@@ -132,6 +132,10 @@ class RobotsCache:
         try:
             most = self._config.max_robots_bytes
             response = (await self._fetcher.fetch(url, {"Cookie": cookie} if cookie else {}, most)).opened(most)
+        except (AddressDenied, FetchDeclined) as error:
+            if not redirect.hops:  # the site's own
+                raise
+            return RobotsUnreachable(f"robots.txt leads to where nobody asks: {error}", 0.0, 0, for_good=True), None
         except AddressRefused as error:
             return RobotsUnreachable(f"address: {error.reason}", 0.0, 0, for_good=True), None
         except FetchFailed as error:

@@ -38,13 +38,14 @@ class Lastmods:
 
     def learn(self, site: str, changed_at: Mapping[str, float], now: float) -> None:
         """Take over the dates of a sitemap of the site; dates in the future are none."""
+        changed_at = {url: at for url, at in changed_at.items() if at <= now + 86_400}
         if not changed_at:
             return
         known = self._sites.setdefault(site, _SiteDates())
         self._sites.move_to_end(site)
         before = len(known.changed_at)
         known.read_at = now
-        known.changed_at.update({url: at for url, at in changed_at.items() if at <= now + 86_400})
+        known.changed_at.update(changed_at)
         self._kept += len(known.changed_at) - before
         while self._kept > self._limit and self._sites:
             self._kept -= len(self._sites.popitem(last=False)[1].changed_at)

@@ -19,6 +19,7 @@ from typing import Literal
 
 from crawl.config import CrawlConfig
 from crawl.schedule.url_state import Visit, VisitState, change_rate
+from dht import Slot
 
 RevisitStrategy = Literal["gain", "changed", "all"]
 
@@ -80,18 +81,24 @@ class RevisitStatistics:
 
     def __init__(self, config: CrawlConfig) -> None:
         self._config = config
-        self._bins: Counter[int] = Counter()
+        self._bins: dict[Slot, Counter[int]] = {}
         self._pages = 0
         self._changed = 0
         self._pace = pace_for({}, config)
 
-    def add(self, visit: Visit) -> None:
-        """Count a page that is known from now on."""
-        self._count(visit, 1)
+    def add(self, slot: Slot, visit: Visit) -> None:
+        """Count a page of a slot that is known from now on."""
+        self._count(slot, visit, 1)
 
-    def remove(self, visit: Visit) -> None:
-        """Count a page no more that `add` counted, since it is forgotten or known differently."""
-        self._count(visit, -1)
+    def remove(self, slot: Slot, visit: Visit) -> None:
+        """Count a page no more that `add` counted, since it is known differently."""
+        self._count(slot, visit, -1)
+
+    def forget(self, slot: Slot) -> None:
+        """Count the pages of a slot no more."""
+        pages = self._bins.pop(slot, Counter[int]()).total()
+        self._pages -= pages
+        self._changed += abs(pages)
 
     def rate(self, visit: Visit) -> float:
         """Estimate the changes a second of a visited page."""
@@ -100,13 +107,14 @@ class RevisitStatistics:
     def pace(self) -> RevisitPace:
         """Return the pace for the pages known now, or lately."""
         if self._changed > max(_STALE_LEAST, self._pages // _STALE_SHARE):
-            rates = {2.0 ** (bin / _STEPS): pages for bin, pages in self._bins.items() if pages > 0}
+            bins = sum(self._bins.values(), Counter[int]())
+            rates = {2.0 ** (bin / _STEPS): pages for bin, pages in bins.items() if pages > 0}
             self._pace, self._changed = pace_for(rates, self._config), 0
         return self._pace
 
-    def _count(self, visit: Visit, pages: int) -> None:
+    def _count(self, slot: Slot, visit: Visit, pages: int) -> None:
         if visit.state in (VisitState.FETCHED, VisitState.FAILED) and visit.history.seen_at:
-            self._bins[round(log2(self.rate(visit)) * _STEPS)] += pages
+            self._bins.setdefault(slot, Counter())[round(log2(self.rate(visit)) * _STEPS)] += pages
             self._pages += pages
             self._changed += 1
 

@@ -70,7 +70,11 @@ class MemberAdmission:
 
     def may_own(self, peer: NodeId) -> bool:
         """Tell whether a node may own slots: a member that is not leaving for good."""
-        return self.is_member(peer) and not self._claims[peer].for_good
+        return self.is_member(peer) and not self.is_leaving(peer)
+
+    def is_leaving(self, peer: NodeId) -> bool:
+        """Tell whether a node says that it leaves for good."""
+        return peer in self._claims and self._claims[peer].for_good
 
     def is_root(self, peer: NodeId) -> bool:
         """Tell whether a peer needs nobody's word."""

@@ -88,6 +88,10 @@ class View(Protocol):
     def owners_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
         """Return `owners` of every slot, by its number; the same object until one changes."""
 
+    def replaced(self) -> frozenset[Slot]:
+        """Return the slots all of whose owners became so within an hour, by this node's own view, in place of others;
+        the same object until that changes."""
+
     def candidates(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the (at most 16) members from whom owners and stand-ins of the slot come, highest weight first."""
 
@@ -124,6 +128,13 @@ class View(Protocol):
 
     def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
         """Return those of some peers that are members for as long as the strategy asks (min_age_days)."""
+
+    def is_known_for_a_day(self, peer: NodeId) -> bool:
+        """Tell whether a peer is a member for a day, as its attesters say and this node saw."""
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether this node leaves for good."""
 
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Return the live peers, this node never, that say they hold the slot's lease."""

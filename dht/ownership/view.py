@@ -13,7 +13,9 @@ from dht.keys import NodeId, Slot
 from dht.membership.farewell_book import FarewellBook
 from dht.membership.member_table import MemberTable
 from dht.membership.reasons_apart import FirstMeeting
+from dht.ownership.known_members import KnownMembers
 from dht.ownership.member_domains import MemberDomains, OwnWord
+from dht.ownership.owners_before import OwnersBefore
 from dht.ownership.ready_peers import FULL_PERCENT, ReadyPeers
 from dht.ownership.rendezvous import Placement, slots_of
 from dht.ownership.votes import PeerWords, Votes
@@ -53,6 +55,8 @@ class OverlayView:
         self.votes = Votes(self, self.farewells, clock)
         self.domains = MemberDomains(node_id, members, strategies, clock, own)
         self.ready_peers = ReadyPeers(node_id, self._strategy.slot_bits)
+        self._owners_before = OwnersBefore(clock().steady)
+        self._known = KnownMembers(members.admission, clock().steady)
         self._away = self._uncounted = frozenset[NodeId]()
         self._refresh_at = self._all_live_until = float("-inf")
         self._basis: tuple[object, ...] = ()
@@ -144,6 +148,11 @@ class OverlayView:
         self._refresh_if_due()
         return self._placement.owners_by_slot
 
+    def replaced(self) -> frozenset[Slot]:
+        """Return the slots all of whose owners became so within an hour, by this node's own view, in place of others;
+        the same object until that changes."""
+        return self._owners_before.replaced(self._steady(), self.owners_by_slot())
+
     def candidates(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the members from whom a slot's owners and stand-ins come, highest weight first."""
         self._refresh_if_due()
@@ -216,6 +225,16 @@ class OverlayView:
             return ()
         return tuple(peer for peer in peers if (day := first_day(peer)) is not None and day <= last)
 
+    def is_known_for_a_day(self, peer: NodeId) -> bool:
+        """Tell whether a peer is a member for a day, as its attesters say and this node saw."""
+        self._refresh_if_due()
+        return self._known.is_known_for_a_day(self._clock(), peer)
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether this node leaves for good."""
+        return self._members.admission.is_leaving(self._node_id)
+
     def refresh(self) -> None:
         """Have members and strategy read again at the next question: something is known to have changed."""
         self._refresh_at = self._all_live_until = float("-inf")
@@ -225,6 +244,8 @@ class OverlayView:
             return
         now = self._clock()
         self._refresh_at = now.steady + REFRESH_S
+        if self._owners_before.is_due(now.steady) and not self.first_meeting.is_lost:
+            self._owners_before.note(now.steady, self._placement.owners_by_slot)
         members, strategy = self._members.members(now), self._strategies.current(now)
         own, last = self.domains.own(strategy), self.domains.last_old_day(strategy)
         seen = self._members.told, own, last, self.ready_peers.is_full, self.farewells.version
@@ -249,6 +270,7 @@ class OverlayView:
         placed = (self._members.epoch, own, ages, leavers, *rules)
         if placed != self._basis:
             self._basis = placed
+            self._known.see(now.steady, members)
             self._placement = self.domains.placed(members, strategy)
             before = sorted([*members, *leavers])
             counted = [b for b in formers if b < strategy.slot_bits] + ([strategy.slot_bits] if leavers else [])

@@ -5,15 +5,17 @@ Source: Li Wei 2006 (ordered rules: host, URL pattern, hash range).
 """
 
 from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_network
 
 import re2
 
 from dht.errors import BadStrategy
 from dht.keys import NodeId, host_of, placement_key, slot_of
-from dht.strategy.document import Action, Rule, Strategy
+from dht.strategy.document import BY_ADDRESS, Action, Rule, Strategy
 
 PATTERN_MEMORY_BYTES = 1 << 20  # a pattern whose program needs more is refused
 REMEMBERED_HOSTS = 4096  # of which the rules that may match are kept: 0.5 kB each, and their list
+_MAPPED = IPv6Network("::ffff:0:0/96")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +108,21 @@ class CrawlRules:
 
 
 def _compiled(number: int, rule: Rule, floor: float) -> _Compiled | None:
-    """A rule made ready; None for one of a newer version, which matches nothing here."""
-    if rule.action == "unknown":
+    """A rule made ready; None for one that decides no URL: it judges addresses, or is of a newer version."""
+    if rule.action == "unknown" or rule.action in BY_ADDRESS:
         return None
     delay_s = max(floor, rule.min_delay_s or 0.0)
     peer = NodeId(bytes.fromhex(rule.peer)) if rule.peer is not None else None
     decision = RuleDecision(rule.action, number, rule.max_depth, delay_s, peer, rule.depth or 0)
     return _Compiled(rule, Pattern(rule.pattern) if rule.pattern is not None else None, decision)
+
+
+def parse_prefix(text: str) -> IPv4Network | IPv6Network:
+    """Read "10.20.0.0/16", "2001:db8::/48" or one address; raises ValueError."""
+    network = ip_network(text)
+    if isinstance(network, IPv6Network) and network.subnet_of(_MAPPED):
+        raise ValueError(f"{text} stands for IPv4 addresses: write the IPv4 prefix")
+    return network
 
 
 def host_matches(wanted: str, host: str) -> bool:

@@ -24,17 +24,19 @@ FEATURES = frozenset[str]()  # what this program has of what a strategy may need
 # members are the nodes that enough members have reached, and, where it says so, that were invited besides
 ADMISSIONS = ("attested", "invited")
 
-Action = Literal["owners", "prefer", "spread", "deny"]
+Action = Literal["owners", "prefer", "spread", "deny", "only", "never"]
+BY_ADDRESS = ("only", "never")  # actions of rules that judge the addresses of hosts, and decide no URL
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One crawl rule; the first that matches a URL decides. No condition set means it matches everything.
 
     `host`: exact, or "*.suffix" for a domain and all below it. `pattern`: RE2, searched in the whole URL.
-    `slots`: first and last slot, inclusive. `prefer` goes with `peer`: that node crawls it wherever it is a live owner.
-    `spread` goes with `depth`: pages of the site lie in 2**depth places of the key space. A rule with an action or a
-    condition that this release does not know is "unknown". It keeps its number and matches nothing, because a rule
-    without one of its conditions would match too much.
+    `slots`: first and last slot, inclusive. `prefer` goes with `peer`: that member fetches for the holder.
+    `spread` goes with `depth`: pages of the site lie in 2**depth places of the key space. `only` and `never` go with
+    `prefixes`: a host is contacted at addresses that all such rules for it allow, whatever rule decides its URLs.
+    A rule with an action or a condition that this release does not know is "unknown". It keeps its number and matches
+    nothing, because a rule without one of its conditions would match too much.
     """
 
     action: Action | Literal["unknown"] = "owners"
@@ -45,6 +47,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     min_delay_s: float | None = None
     peer: str | None = None  # node id, hex
     depth: int | None = None  # 0 … 8
+    prefixes: tuple[str, ...] | None = None  # such as "10.20.0.0/16", "2001:db8::/48"
 
 
 class Need(msgspec.Struct, frozen=True):

@@ -11,9 +11,10 @@ from math import isfinite
 from dht.errors import BadStrategy
 from dht.identity.node_key import Identity, verify
 from dht.keys import KEY_BYTES, MAX_SLOT_BITS, MAX_SPREAD
-from dht.strategy.crawl_rules import Pattern
+from dht.strategy.crawl_rules import Pattern, parse_prefix
 from dht.strategy.document import (
     ADMISSIONS,
+    BY_ADDRESS,
     DOMAIN,
     Need,
     Publishers,
@@ -273,8 +274,10 @@ def _check_rule(name: str, rule: Rule, strategy: Strategy) -> None:
 
 
 def _check_action(name: str, rule: Rule) -> None:
-    """`peer` goes with prefer, `depth` with spread, and with nothing else."""
-    for field, value, action in (("peer", rule.peer, "prefer"), ("depth", rule.depth, "spread")):
+    """`peer` goes with prefer, `depth` with spread, `prefixes` with only or never, and with nothing else."""
+    by_address = rule.action if rule.action in BY_ADDRESS else "only"
+    fields = (("peer", rule.peer, "prefer"), ("depth", rule.depth, "spread"), ("prefixes", rule.prefixes, by_address))
+    for field, value, action in fields:
         _require(
             (value is not None) == (rule.action == action),
             f"{name}.{field}",
@@ -285,6 +288,23 @@ def _check_action(name: str, rule: Rule) -> None:
         _check_hex(f"{name}.peer", rule.peer, KEY_BYTES)
     if rule.depth is not None:
         _check_range(f"{name}.depth", rule.depth, 0, MAX_SPREAD)
+    if rule.prefixes is not None:
+        _check_prefixes(name, rule, rule.prefixes)
+
+
+def _check_prefixes(name: str, rule: Rule, prefixes: tuple[str, ...]) -> None:
+    """A rule by address holds for whole hosts: an address is known before a path is asked for."""
+    for field in ("pattern", "slots", "max_depth", "min_delay_s"):
+        is_free = getattr(rule, field) is None
+        _require(is_free, f"{name}.{field}", f"stands in a rule that says {rule.action!r}", "leave it out: host alone")
+    _require(bool(prefixes), f"{name}.prefixes", "is empty", 'name some, such as "10.20.0.0/16"')
+    _check_count(f"{name}.prefixes", prefixes, MAX_LISTED)
+    for prefix in prefixes:
+        try:
+            parse_prefix(prefix)
+        except ValueError as error:
+            remedy = 'write "10.20.0.0/16" or "2001:db8::/48", no bits set behind the prefix'
+            raise BadStrategy(f"{name}.prefixes", f"{prefix[:80]!r}: {error}", remedy) from None
 
 
 def _check_addresses(strategy: Strategy) -> None:

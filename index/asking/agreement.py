@@ -2,7 +2,8 @@
 
 Pure: a view and answers in, doubts out. `min_acks` owners of a slot acknowledge each write. An answerer must agree with
 so many of the slot's sticky owners that any two such groups share an owner. Then it has every acknowledged write, and
-two such answers are equal. Former owners and stand-ins never count, since both sides of a cut could have them.
+two such answers are equal. Former owners and stand-ins never count, since both sides of a cut could have them. Owners
+that all took the place of others within an hour are not believed: they may have taken the slot over.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
@@ -35,6 +36,7 @@ class Reason(StrEnum):
     ASLEEP = "asleep"  # too few owners of a slot are live
     BEHIND = "behind"  # too few live owners' copies are known to be equal
     UNLIKE = "unlike"  # another copy of a slot has differed for a while
+    REPLACED = "replaced"  # all owners of a slot became so within an hour, in place of others
     APART = "apart"  # this node never met its network, its clock is off, or another runs with its identity
     VANISHED = "vanished"  # half of the members, or more, went silent for good: another part of the network may live on
 
@@ -109,6 +111,8 @@ def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:
             doubts.add(Reason.UNLIKE, unlike, [each.peer])
         if each.agreement.vanished:
             doubts.add(Reason.VANISHED, (), [each.peer])
+        if replaced := view.replaced().intersection(each.counted):
+            doubts.add(Reason.REPLACED, replaced, {peer for slot in replaced for peer in owners[slot]})
     if not all(_are_level(each, owners, view) for each in heard):
         _count_owners(_masks(heard), owners, view, doubts)
 

@@ -102,8 +102,8 @@ class ProgressList(ResponseBody):
 class Explained(ResponseBody):
     """Whether a URL would be fetched, by whom, when, and why not. An address that is no URL has four fields alone.
 
-    `placement`: where it lies; `rule`: what the strategy says of it; `known`: what was found there; `crawler`: what the
-    holder of its slot says."""
+    `placement`: where it lies; `rule`: what the strategy says of it; `known`: what was found there. `fetcher`: which
+    node makes the request, and why. `crawler`: what the holder of its slot says."""
 
     url: str
     canonical: str | None
@@ -115,5 +115,6 @@ class Explained(ResponseBody):
     rule: Json | UnsetType = UNSET
     owners: list[Json] | UnsetType = UNSET
     holder: Json | UnsetType | None = UNSET
+    fetcher: Json | UnsetType | None = UNSET
     known: Json | UnsetType | None = UNSET
     crawler: Json | UnsetType | None = UNSET

@@ -26,6 +26,32 @@ class Invited(ResponseBody):
     uses: int
 
 
+class BeyondLimits(ResponseBody):
+    """Counts what an author brought beyond its limits here: pages of one site, records without room, and found URLs.
+    `bytes`: of its records here, at the last time, `at`."""
+
+    site: int
+    room: int
+    found: int
+    bytes: int
+    at: float
+
+
+class TakesNoMore(ResponseBody):
+    """A member that took no more of this node's records, when it last did so, and why."""
+
+    node_id: str
+    at: float
+    reason: str
+
+
+class AuthorLimits(ResponseBody):
+    """The authors that went beyond their limits here, by node id; and the members for which this node did."""
+
+    authors: dict[str, BeyondLimits]
+    refused_by: list[TakesNoMore]
+
+
 class Peer(ResponseBody, rename={"is_self": "self"}):
     """A member of the network as this node sees it, itself included. `name`, `state`, `needs` (topics) and
     `room_bytes` (its quota) are its own words; "" and 0 where it says nothing."""
@@ -49,6 +75,7 @@ class Peer(ResponseBody, rename={"is_self": "self"}):
     invited_by: Invited | None
     clock_off_s: float
     possession: PeerFigures
+    beyond_limits: BeyondLimits | None
     last_heard_s: float
 
 

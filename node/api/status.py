@@ -8,6 +8,7 @@ from typing import Literal
 from node.api.body import ResponseBody
 from node.api.operation import ScrubProgress
 from node.api.peers import (
+    AuthorLimits,
     Balance,
     ClientFigures,
     LivePeers,
@@ -143,12 +144,15 @@ class Fault(ResponseBody):
 
 
 class DiskUse(ResponseBody):
-    """Bytes of all files, of the quota, and of records alone; `refuses`: why no record fits any more, or ""."""
+    """Bytes of all files, of the quota, and of records alone; `refuses`: why no record fits any more, or "".
+
+    `given_up`: slots of new owners whose copies here went within a day, before their time, because room ran short."""
 
     used: int
     quota: int
     records: int
     refuses: str
+    given_up: int
 
 
 class OwnerTopic(ResponseBody):
@@ -191,6 +195,7 @@ class Status(ResponseBody):
     refused_records: RefusedRecords
     refuted_peers: list[RefutedPeer]
     possession: Possession
+    limits: AuthorLimits
     second_looks: LookFigures
     slots: Slots
     documents: int

@@ -1,9 +1,33 @@
 """The bodies of strategy documents, their log, and the effect of a draft.
 
-Pure: values only. The documents themselves are described in PROTOCOL.md; here they are open.
+Pure: values only. PROTOCOL.md and `node/api/strategy_schema.py` describe the documents' fields.
 """
 
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from dht import Signature, Strategy
 from node.api.body import Json, ResponseBody
+
+
+class SignedDocument(Struct):
+    """A strategy document with its signatures, as `strategy sign` writes it."""
+
+    document: Strategy
+    signatures: list[Signature]
+
+
+class StrategyShown(Strategy, frozen=True, kw_only=True):
+    """A version of the strategy, with what a node knows of it."""
+
+    digest: Annotated[str, Meta(description="names this version as `previous` of the next, hex")]
+    signed_by: Annotated[list[str], Meta(description="public keys of the publishers that signed it, hex")]
+    not_understood: Annotated[list[str], Meta(description="its fields and rules that this release does not know")]
+    warnings: Annotated[list[str], Meta(description="what operators should look at")]
+    adopted: Annotated[bool, Meta(description="of a document that was sent: whether it was new here")] | UnsetType = (
+        UNSET
+    )
 
 
 class StrategyVersion(ResponseBody):

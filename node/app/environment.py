@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from crawl import BandwidthWait, Fetcher, FetchMeter, FindWay, Locate, Parsers, anywhere, nowhere
+from crawl import BandwidthWait, Fetcher, FetchMeter, FindWay, JudgeAddress, Locate, Parsers, anywhere, nowhere
 from dht import Clock, Identity, LocalFaults, Overlay, ShardPolicy
 from index import Tracer, untraced
 from node.crawling.machine_load import MachineReading
@@ -68,6 +68,7 @@ class WebAccess:
     locate: Locate = nowhere  # where the fetcher will find a host
     late: BandwidthWait = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
     limit: Callable[[float], None] = lambda _bytes_s: None  # takes over another bandwidth limit
+    judge_addresses: Callable[[JudgeAddress], None] = lambda _judge: None  # has the fetcher go by rules by address
     find_texts: FindTexts = no_texts  # what DNS says of removals
     meter: FetchMeter = field(default_factory=FetchMeter)  # what the fetcher counts
     outage: Callable[[], str] = str  # why this machine reaches no site at all, "" where it does

@@ -3,10 +3,12 @@
 `node/app/node_core.py` makes one of each group, and runs what runs.
 """
 
+import asyncio
 from dataclasses import replace
 from functools import partial
 
 from crawl import (
+    AddressDenied,
     CrawlConfig,
     CrawlControl,
     CrawlDecision,
@@ -18,7 +20,7 @@ from crawl import (
     Visit,
     signature,
 )
-from dht import PeerAudit, SiteShards
+from dht import PeerAudit, RemoteError, SiteShards
 from index import (
     Agree,
     IndexConfig,
@@ -32,6 +34,7 @@ from node.audit.second_look import SecondLook
 from node.audit.second_looks import SecondLooks
 from node.audit.site_turns import SiteTurns
 from node.captures.network_reader import NetworkReader
+from node.crawling.address_rules import AddressRules
 from node.crawling.change_follower import ChangeFollower
 from node.crawling.denial_sweep import DenialSweep
 from node.crawling.due_anew import DueAgain
@@ -64,6 +67,8 @@ from node.sites.removal_request import RemovalRequests
 from node.sites.site_removals import SiteRemovals
 from node.sites.site_sharder import SiteSharder
 from store import RecordCheck, Replicator, StoreConfig
+
+FIND_WITHIN_S = 3.0  # a host's addresses, where somebody waits for an explanation
 
 
 class StoreParts:
@@ -111,7 +116,10 @@ class FetchParts:
         overlay, machine, web, place = env.member.overlay, env.machine, env.web, store.shards.key_of
         strategy = StrategyPolicy(lambda: overlay.view.strategy)
         self.refusals = OperatorBlocklist(config.refuse)
-        self.rules = rules = FetchRules(strategy.decide, machine.store.denial.is_removed, self.refusals)
+        self.by_address = by_address = AddressRules(lambda: overlay.view.strategy)
+        removed = machine.store.denial.is_removed
+        self.rules = rules = FetchRules(strategy.decide, removed, self.refusals, by_address.judge)
+        web.judge_addresses(rules.judge_address)
         self.pause, self.meter, self.unread = pause, web.meter, web.parsers.waiting
         self.proofs = proofs = DnsProof(web.fetcher, web.find_texts)
         self.client_dispatch = clients = ClientDispatch(overlay, machine.clock, control.lend, audit)
@@ -136,6 +144,8 @@ class FetchParts:
         self.tokens = tokens = SiteTokenExchange(overlay, store.shards, store.replicator, machine.clock)
         self.unfinished = UnfinishedFetches(machine.store, overlay.view.node_id, machine.clock)
         self.fetch, self.locate, self.late, self.release = self.fetcher.fetch, web.locate, web.late, tokens.release
+        self.chosen, self.others = self.fetcher.chosen, self.fetcher.others
+        self.address_words, self._find_way = by_address.words, web.find_way
         self.client_worker = ClientWorker(overlay, self.order_server.carry, machine.new_rng(), pause.operator_reason)
 
     def decide(self, url: str) -> CrawlDecision:
@@ -153,6 +163,17 @@ class FetchParts:
         later = self.unfinished.postponed(visit)
         return await self.tokens.acquire(visit) if later is None else TokenAnswer(known=later)
 
+    async def denied(self, url: str) -> AddressDenied | None:
+        """Return what a fetch by this node would raise for the addresses of a URL's host; None where nothing."""
+        try:
+            async with asyncio.timeout(FIND_WITHIN_S):
+                await self._find_way(url)
+        except AddressDenied as denied:
+            return denied
+        except (RemoteError, TimeoutError):  # the fetch will say so
+            pass
+        return None
+
     def may_look_at(self, url: str) -> bool:
         """Tell whether this node may fetch a canonical URL for a second look: neither strategy nor operator forbids."""
         is_refused = self.refusals.reason_now(url) or self.pause.operator_reason()
@@ -169,7 +190,8 @@ class CrawlParts:
         rng = machine.new_rng()
         seen = UrlSeenTest(machine.files.seen, rng.randbytes(16), faults=machine.faults)
         self.crawler = Crawler(config, fetching, web.parsers, store.ingest, seen, control, clock, rng)
-        due = DueAgain(machine.store, fetching.rules.is_allowed, store.denial_sweep, store.evidence, clock)
+        allowed, by_address = fetching.rules.is_allowed, fetching.by_address
+        due = DueAgain(machine.store, allowed, by_address, store.denial_sweep, store.evidence, clock)
         hosts = store.host_records
         self.frontier_sync = FrontierSync(self.crawler, machine.store, overlay, store.shards, hosts, due, store.changes)
 
@@ -248,4 +270,4 @@ class JobParts:
         replicator, ingest, seeds = store.replicator, store.ingest, self.seed_publisher
         reader = CaptureReader(config, env.web.parsers, clock)
         self.page_import = PageImport(overlay, reader, replicator, ingest, lookup, rules, seeds, clock)
-        self.explanations = Explanations(overlay, store.shards, crawler, lookup, rules, clock)
+        self.explanations = Explanations(overlay, store.shards, crawler, lookup, rules, fetching, clock)

@@ -28,8 +28,10 @@ _ONE_INDEX = "with index_copies=1: a dead node's slots may be unsearchable for a
 _MEMBERS = "how many there are, if the node is not to be asked: more than 10 bits take 128"
 _RULES = (  # options of `strategy draft` that become rules of the crawl, in the order of the command line
     ("deny", "HOST", 'a host, or URL prefix, that nobody crawls or keeps; "*.HOST" for it and all below'),
-    ("prefer", "HOST=NODEID", "a host that one node crawls where it is a live owner"),
+    ("prefer", "HOST=NODEID", "a host that one member fetches, whichever node holds its slot"),
     ("spread", "HOST=D", "a big site that lies in 2^D places"),
+    ("only", "PREFIXES", "fetch only from addresses in these, as 10.20.0.0/16,2001:db8::/48; HOST=PREFIXES: one host"),
+    ("never", "PREFIXES", "fetch never from addresses in these; HOST=PREFIXES: one host"),
     ("rule", "JSON", "any rule"),
 )
 
@@ -146,6 +148,7 @@ def _add_asking(verbs: Verbs) -> None:
     about = "list the nodes whose pages differ from their sites, and fetch some of the pages again"
     evidence = add_verb(verbs, "evidence", "query_node:evidence", about, "dse-node evidence")
     evidence.add_argument("--no-fetch", action="store_true", help="list what other nodes found, and fetch nothing")
+    evidence.add_argument("--local", action="store_true", help="only what this node itself found, its limits included")
     add_place(evidence, url=True, json=True)
     _add_doctor(verbs)
     about = "print a link that logs your browser in as the owner's, once, within five minutes"

@@ -5,7 +5,7 @@ It is also who tells the store which former versions of pages the strategy keeps
 Pages that the strategy denies are hidden and refused from the moment that it is in force (`store/record/denial.py`).
 The sweep looks through all that lies here, once for each change of denials, also after a restart; index and
 fingerprints follow from it. Of what a blocked node says became of a URL only the URL stays, as every owner words it
-alike, so that somebody else fetches it.
+alike, so that somebody else fetches it. URLs that it only found go: it may have made them up.
 """
 
 import asyncio
@@ -117,7 +117,8 @@ class DenialSweep:
         for page in records:
             if page.kind == Kind.DOCUMENT and not denial.page_reason(page):  # its author is blocked, the page is not
                 await self._store.show_former(page.id)
-        visits = [(visit_of(record), record) for record in records if record.kind == Kind.VISIT]
+        outcomes = (record for record in records if record.kind == Kind.VISIT and record.version.epoch)
+        visits = [(visit_of(record), record) for record in outcomes]
         found = [(Visit(v.url, v.depth, v.hops, scope=v.scope, is_sitemap=v.is_sitemap), r) for v, r in visits]
         drafts = [visit_draft(visit, 0, reach(visit), r.expires_day, r.key) for visit, r in found]
         if drafts:

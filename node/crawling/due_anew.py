@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from crawl import Visit, VisitState, forgotten
 from dht import Clock, document_id
+from node.crawling.address_rules import AddressRules
 from node.crawling.denial_sweep import DenialSweep
 from node.crawling.fetch_rules import RULE
 from store import REMOVED, Kind, Record, RecordStore
@@ -65,6 +66,7 @@ class DueAgain:
         self,
         store: RecordStore,
         is_allowed: Callable[[str], bool],
+        by_address: AddressRules,
         sweep: DenialSweep,
         doubts: DoubtedOutcomes,
         clock: Clock,
@@ -73,12 +75,14 @@ class DueAgain:
         self._store, self._is_allowed, self._clock = store, is_allowed, clock
         self._sweep, self._swept = sweep, sweep.done
         self._doubts, self._doubted = doubts, doubts.mark
+        self._by_address, self._judged = by_address, by_address.mark
         self._sure_until = 0.0
 
     @property
     def has_more(self) -> bool:
         """Whether more outcomes may be due again than at `begin`."""
-        return self._sweep.done != self._swept or self._doubts.mark != self._doubted
+        is_swept = self._sweep.done != self._swept
+        return is_swept or self._doubts.mark != self._doubted or self._by_address.mark != self._judged
 
     def begin(self) -> None:
         """Judge from now on by what was swept and is doubted now.
@@ -86,11 +90,14 @@ class DueAgain:
         A page that was fetched shortly before may be on its way here, unless a sweep took it."""
         self._sure_until = inf if self._sweep.done != self._swept else self._clock().wall - SETTLED_S
         self._swept, self._doubted = self._sweep.done, self._doubts.mark
+        self._judged = self._by_address.mark
 
     def recalled(self, visit: Visit) -> Visit:
         """Return a stored visit as the frontier takes it up: due at once where its outcome does not hold any more."""
         if self._is_doubted(visit):
             return as_doubted(visit)
+        if visit.state == VisitState.REFUSED and self._by_address.is_outdated(visit.reason):
+            return replace(visit, due_at=0.0)
         is_sure = visit.history.fingerprint and visit.visited_at <= self._sure_until
         has_page = not is_sure or self._store.find_version(Kind.DOCUMENT, document_id(visit.url)) is not None
         return as_due(visit, has_page=has_page, is_allowed=self._is_allowed)

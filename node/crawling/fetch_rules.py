@@ -8,7 +8,7 @@ dozen links, nearly all to few hosts.
 from collections.abc import Callable
 from dataclasses import replace
 
-from crawl import CrawlDecision, Decide, OperatorBlocklist, refusal_reason
+from crawl import AddressDenied, CrawlDecision, Decide, JudgeAddress, OperatorBlocklist, permitted, refusal_reason
 from dht import CrawlRules, Strategy, split_url
 from dht import RuleDecision as Said
 from store import REMOVED
@@ -50,22 +50,40 @@ class StrategyPolicy:
 def _decision(said: Said, strategy: Strategy) -> CrawlDecision:
     most_s = max(strategy.max_delay_s, said.min_delay_s)
     denied = f"{RULE}{said.rule} of strategy {strategy.version}" if said.action == "deny" else ""
-    return CrawlDecision(not denied, denied, said.min_delay_s, said.max_depth, most_s, said.peer)
+    return CrawlDecision(not denied, denied, said.min_delay_s, said.max_depth, most_s, said.peer, rule=said.rule)
 
 
 class FetchRules:
     """Holds the network's rules beside those of one operator. The network's hold for everybody; another node may still
     fetch what this operator refuses."""
 
-    def __init__(self, by_strategy: Decide, is_removed: Callable[[str], bool], refusals: OperatorBlocklist) -> None:
-        """`is_removed`: whether the owner of a URL's site has removed it."""
-        self._by_strategy, self._is_removed, self.refusals = by_strategy, is_removed, refusals
+    def __init__(
+        self,
+        by_strategy: Decide,
+        is_removed: Callable[[str], bool],
+        refusals: OperatorBlocklist,
+        judge: JudgeAddress = permitted,
+    ) -> None:
+        """`is_removed`: whether the owner of a URL's site has removed it. `judge`: by the strategy's rules."""
+        self._by_strategy, self._is_removed, self.refusals, self._judge = by_strategy, is_removed, refusals, judge
 
     def decide(self, url: str) -> CrawlDecision:
         """Return what the strategy says of a canonical URL, and its site's owner as far as it is heard here."""
         decision = self._by_strategy(url)
         is_removed = decision.allowed and self._is_removed(url)
         return replace(decision, allowed=False, reason=REMOVED) if is_removed else decision
+
+    def judge_address(self, host: str, address: str) -> AddressDenied | None:
+        """Return what to raise where the network, or this node's operator, denies a host at an address; else None."""
+        if denied := self._judge(host, address):
+            return denied
+        if not self.refusals.judges_addresses or not (reason := self.refusals.address_reason(address)):
+            return None
+        return AddressDenied(host, address, f"refused here by {reason}: the host is at {address}", by_operator=True)
+
+    def judge_carried(self, url: str, address: str) -> AddressDenied | None:
+        """Return what to raise where the network denies what another node fetched from this address; else None."""
+        return self._judge(split_url(url).host, address)
 
     def is_allowed(self, url: str) -> bool:
         """Tell whether the network lets anybody fetch a canonical URL."""

@@ -2,15 +2,18 @@
 
 The frontier is a view. A slot gained is rebuilt from its replica, URL by URL. From the moment it is gained the store's
 changes say what was found or visited, whoever wrote it (`change_follower.py`). A slot lost is dropped. When pages were
-swept off the disk, because the strategy took them back, or may come back, all slots are rebuilt.
+swept off the disk, because the strategy took them back, or may come back, all slots are rebuilt. The frontier holds a
+bounded number of URLs; a slot of which further ones are due is read again.
 """
 
 from collections.abc import Iterator
 from itertools import islice
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from crawl import Crawler, Visit
-from dht import Overlay, SiteShards, Slot, shards, slot_of, slot_range
+from dht import Overlay, SiteShards, Slot, document_id, shards, slot_of, slot_range
 from node.crawling.change_follower import ChangedRecord, ChangeFollower
 from node.crawling.due_anew import DueAgain
 from node.crawling.store_change_feed import visit_of
@@ -54,6 +57,7 @@ class FrontierSync:
         self._held: dict[Slot, int] = {}
         self._slot_bits = overlay.view.strategy.slot_bits
         self._filling: dict[Slot, Iterator[Record]] = {}
+        self._refilled: Slot | None = None  # the slot that is read again, though it was not gained
         changes.listen(self._hear, self.tend)
 
     @property
@@ -62,7 +66,8 @@ class FrontierSync:
         return self._knows_hosts and not self._filling and self._changes.is_current
 
     async def tend(self) -> bool:
-        """Take up what changes beside the store: leases, places of sites, what is due again."""
+        """Take up what changes beside the store: leases, places of sites, what is due again or has room now."""
+        self._refill()
         return self._has_changed() and self.step()
 
     def step(self) -> bool:
@@ -113,12 +118,13 @@ class FrontierSync:
         self._changes.step()  # so that what is recalled as due again is not observed after that, as it was before
         for slot in sorted(leases.keys() - self._held.keys()):
             self._crawler.hold(slot, leases[slot], ())
-            self._filling[slot] = self._store.scan(Kind.VISIT, *slot_range(slot, self._slot_bits))
+            self._filling[slot] = self._visits_of(slot)
             self._held[slot] = leases[slot]
 
     def _release(self, slot: Slot) -> None:
         self._crawler.release(slot)
         self._filling.pop(slot, None)
+        self._refilled = None if slot == self._refilled else self._refilled
         del self._held[slot]
 
     def _fill(self) -> None:
@@ -127,12 +133,25 @@ class FrontierSync:
         if (slot := next(iter(self._filling), None)) is None:
             return
         batch = list(islice(self._filling[slot], BATCH))
+        take = self._crawler.refill if slot == self._refilled else self._crawler.recall
         for record in batch:
             visit = visit_of(record)
             if self._lies_at_its_place(record, visit):
-                self._crawler.recall(slot, self._due.recalled(visit))
+                take(slot, self._due.recalled(visit))
         if len(batch) < BATCH:
             del self._filling[slot]
+
+    def _refill(self) -> None:
+        """Begin to read a slot again of which URLs are due that had no room, and look for URLs that are wanted."""
+        if not self._filling and (slot := self._crawler.take_refill()) is not None:
+            self._filling[slot], self._refilled = self._visits_of(slot), slot
+        for url in self._crawler.take_wanted():
+            record = self._store.find(Kind.VISIT, document_id(url), content=False)
+            if record is not None and (home := slot_of(record.key, self._slot_bits)) in self._held:
+                self._crawler.refill(home, replace(visit_of(record), due_at=0.0))
+
+    def _visits_of(self, slot: Slot) -> Iterator[Record]:
+        return self._store.scan(Kind.VISIT, *slot_range(slot, self._slot_bits))
 
     def _hear(self, changed: ChangedRecord) -> None:
         if changed.kind == Kind.HOST and changed.record is not None:

@@ -1,4 +1,4 @@
-"""Chooses who makes a fetch: this node, the peer that a rule prefers, or another owner where this node's operator
+"""Chooses who makes a fetch: this node, the member that a rule names, or another owner where this node's operator
 refuses.
 
 Pure: values in, a route out. The lease holder decides when and whether, whoever makes the request: robots.txt,
@@ -22,14 +22,15 @@ class FetchRoute:
 def fetch_route(
     me: NodeId,
     live_owners: Sequence[NodeId],
-    preferred: NodeId | None,
+    named: NodeId | None,
     refused: str,
     refuses: Callable[[NodeId], bool],
 ) -> FetchRoute:
-    """Choose who makes a fetch. `preferred`: by a rule; it counts where it is a live owner. `refused`: why this node
+    """Choose who makes a fetch. `named`: the live member that a rule names, owner or not. `refused`: why this node
     may not, "" where it may. `refuses`: whether a peer is known to refuse this URL as well."""
-    others = [peer for peer in live_owners if peer != me and not refuses(peer)]
-    chosen = [peer for peer in others if peer == preferred]
+    chosen = [named] if named is not None and named != me and not refuses(named) else []
     if not refused:
         return FetchRoute(tuple(chosen))
-    return FetchRoute((*chosen, *(peer for peer in others if peer not in chosen)), refused)
+    return FetchRoute(
+        (*chosen, *(peer for peer in live_owners if peer not in (me, named) and not refuses(peer))), refused
+    )

@@ -1,16 +1,17 @@
 """Fetches for the crawler, and has others make the request where this node cannot, should not or need not.
 
-Another owner of the URL's slot carries what this node's own families cannot reach, what a rule prefers that owner for
-and what this node's operator refuses (`node/delegation/fetch_route.py`). Clients that wait for work get one page in
-eight, and more while this node is busy itself. Robots, politeness and the outcome stay with the lease holder, who
-orders one GET: the other node only carries bytes.
+Another member carries what this node's own families cannot reach, and what a rule names that member for. Another owner
+of the URL's slot carries what this node's operator refuses (`node/delegation/fetch_route.py`). Clients that wait for
+work get one page in eight, and more while this node is busy itself. Robots, politeness and the outcome stay with the
+lease holder, who orders one GET: the other node only carries bytes.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from random import Random
 
 from crawl import (
+    AddressDenied,
     FamilyMissing,
     FetchDeclined,
     Fetched,
@@ -19,11 +20,12 @@ from crawl import (
     hashes_cover,
     is_canonical,
 )
-from dht import Key, NodeId, Overlay, RemoteError, placement_key, slot_of, split_url
+from dht import Key, NodeId, Overlay, PeerTimeout, RemoteError, placement_key, slot_of, split_url
 from node.crawling.fetch_rules import FetchRules
 from node.delegation.client_audit import ClientAudit
 from node.delegation.fetch_order import ORDER_WITHIN_S, ClientAnswer, FetchAnswer, FetchOrder, fetched_by
 from node.delegation.fetch_route import FetchRoute, fetch_route
+from node.delegation.named_crawler import NamedCrawlers
 
 CLIENTS_SHARE = 8  # one page in so many goes to a client that waits, though this node could fetch it
 
@@ -58,6 +60,7 @@ class ClientFetches:
 
 
 MAX_CARRIERS = 3  # peers tried for one URL
+NO_OTHER = "no other live owner of its slot fetches it just now"
 
 
 class RoutedFetcher:
@@ -78,6 +81,7 @@ class RoutedFetcher:
         self._fetcher, self._overlay, self._rules, self._rng = fetcher, overlay, rules, rng
         self._own = asyncio.Semaphore(max_own)
         self._clients, self._place = clients, place
+        self._named = NamedCrawlers(overlay, rules)
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
         """Fetch a URL, here or by another node.
@@ -89,7 +93,7 @@ class RoutedFetcher:
         if not is_canonical(url) or "Cookie" in headers:
             async with self._own:
                 return await self._fetcher.fetch(url, headers, max_bytes)
-        if got := await self._from_owner(url, headers, max_bytes):
+        if got := await self._from_chosen(url, headers, max_bytes):
             return got
         clients = self._clients
         audit = clients.audit if clients and clients.audit and clients.audit.is_due(url) else None
@@ -104,6 +108,10 @@ class RoutedFetcher:
             return got
         except FamilyMissing as missing:
             return await self._from_family(url, headers, max_bytes, missing)
+        except AddressDenied as denied:
+            if not denied.by_operator:
+                raise
+            return await self._from_owners(url, headers, max_bytes, denied.reason)
 
     def declined(self, url: str) -> str:
         """Say why nobody is asked to fetch a URL that this node refuses; "" where somebody is, or it does not."""
@@ -112,25 +120,44 @@ class RoutedFetcher:
         route = self._route(url)
         return "" if route.peers else _declined(route)
 
-    async def _from_owner(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched | None:
-        """Have another owner fetch that is preferred, or must; None where this node shall see to it."""
+    def chosen(self, url: str) -> tuple[NodeId | None, str]:
+        """Return the node that makes the request for a URL now, None where nobody does, and why it does."""
+        route, why = self._route(url), self._named.why_not(url)
+        decision, me = self._rules.decide(url), self._overlay.view.node_id
+        if not route.peers:
+            return (None, _declined(route)) if route.refused else (me, why)
+        if route.peers[0] == decision.preferred and not why:
+            return route.peers[0], f"rule {decision.rule} of the strategy names it"
+        if route.refused:
+            return route.peers[0], f"the holder's {route.refused} refuses it"
+        return me, why
+
+    def others(self, url: str) -> list[NodeId]:
+        """Return the other live owners of a URL's slot that may be asked to fetch it."""
+        view = self._overlay.view
+        owners = view.live_owners(slot_of(self._place(url), view.strategy.slot_bits))
+        willing = [peer for peer in owners if not hashes_cover(view.peers.refuses(peer), url)]
+        return [peer for peer in willing if peer != view.node_id]
+
+    async def _from_chosen(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched | None:
+        """Have the named member or another owner fetch; None where this node shall see to it."""
         route = self._route(url)
         order = FetchOrder(url, tuple(headers.items()), max_bytes)
-        for peer in route.peers[:MAX_CARRIERS]:
-            if got := await self._ordered(peer, order):
-                return got
+        if got := await self._from_one_of(route.peers[:MAX_CARRIERS], order):
+            return got
         if route.refused:
             raise FetchDeclined(url, _declined(route))
         return None
 
     def _route(self, url: str) -> FetchRoute:
-        view, preferred = self._overlay.view, self._rules.decide(url).preferred
+        view, decision = self._overlay.view, self._rules.decide(url)
         refused = self._rules.refusals.reason(url)
-        if not refused and preferred is None:
+        if not refused and decision.preferred is None:
             return FetchRoute()
-        owners = view.live_owners(slot_of(self._place(url), view.strategy.slot_bits))
+        owners = view.live_owners(slot_of(self._place(url), view.strategy.slot_bits)) if refused else ()
+        named = self._named.find(url)
         return fetch_route(
-            view.node_id, owners, preferred, refused, lambda peer: hashes_cover(view.peers.refuses(peer), url)
+            view.node_id, owners, named, refused, lambda peer: hashes_cover(view.peers.refuses(peer), url)
         )
 
     async def _from_family(
@@ -139,20 +166,40 @@ class RoutedFetcher:
         """Have a peer fetch a URL whose host has only addresses of a family that this node lacks (`missing`). Raises
         `missing` where no such peer fetches it, and FetchFailed where the site failed."""
         order = FetchOrder(url, tuple(headers.items()), max_bytes)
-        for peer in self._carriers(url, missing.family):
-            if got := await self._ordered(peer, order):
-                return got
+        if got := await self._from_one_of(self._carriers(url, missing.family), order):
+            return got
         raise missing
 
-    async def _ordered(self, peer: NodeId, order: FetchOrder) -> Fetched | None:
-        """Have one peer fetch; None where it refused or was silent. Raises FetchFailed where the site failed."""
-        try:
-            answer = await self._overlay.ask(peer, order, FetchAnswer, timeout_s=ORDER_WITHIN_S)
-        except RemoteError:
-            return None
-        if answer.failure:
-            raise FetchFailed(order.url, answer.failure)
-        return fetched_by(answer, order.url, order.max_bytes, answer.address)
+    async def _from_owners(self, url: str, headers: Mapping[str, str], max_bytes: int, why: str) -> Fetched:
+        """Have another owner fetch from a host at whose addresses this node's operator fetches nothing. Raises
+        FetchDeclined where none does."""
+        order = FetchOrder(url, tuple(headers.items()), max_bytes)
+        if got := await self._from_one_of(self.others(url)[:MAX_CARRIERS], order):
+            return got
+        raise FetchDeclined(url, f"{why}: {NO_OTHER}")
+
+    async def _from_one_of(self, peers: Sequence[NodeId], order: FetchOrder) -> Fetched | None:
+        """Have the first of these peers fetch that does; None where none does. An order that was lost may have been
+        carried out, so the site rests before it is asked once more.
+
+        Raises FetchFailed where the site failed, and AddressDenied where a peer of an older release asked where a rule
+        forbids it."""
+        for peer in peers:
+            try:
+                answer = await self._overlay.ask(peer, order, FetchAnswer, timeout_s=ORDER_WITHIN_S)
+            except RemoteError as error:
+                self._named.note_failed(peer, order.url, error)
+                if isinstance(error, PeerTimeout):
+                    await asyncio.sleep(self._rules.decide(order.url).min_delay_s)
+                continue
+            self._named.note_carried(peer, order.url)
+            if answer.failure:
+                raise FetchFailed(order.url, answer.failure)
+            if got := fetched_by(answer, order.url, order.max_bytes, answer.address):
+                if got.address and (denied := self._rules.judge_carried(order.url, got.address)):
+                    raise denied
+                return got
+        return None
 
     def _carriers(self, url: str, family: int) -> list[NodeId]:
         """Return live peers that speak the family: the slot's owners first, then others in any order."""
@@ -166,4 +213,4 @@ class RoutedFetcher:
 
 
 def _declined(route: FetchRoute) -> str:
-    return f"refused here by {route.refused}: no other live owner of its slot fetches it just now"
+    return f"refused here by {route.refused}: {NO_OTHER}"

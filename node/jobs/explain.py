@@ -3,11 +3,12 @@
 A node answers by what it can work out itself, and by what the holder of the URL's slot says when asked.
 """
 
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from msgspec import Meta
 
 from crawl import (
+    AddressDenied,
     BadUrl,
     CrawlDecision,
     Crawler,
@@ -21,7 +22,19 @@ from crawl import (
     is_canonical,
     refusal_reason,
 )
-from dht import BadMessage, Clock, Message, NodeId, Overlay, RemoteError, SiteShards, Slot, document_id, slot_of
+from dht import (
+    BadMessage,
+    Clock,
+    Message,
+    NodeId,
+    Overlay,
+    RemoteError,
+    SiteShards,
+    Slot,
+    document_id,
+    slot_of,
+    split_url,
+)
 from node.api.body import Json
 from node.api.crawl import Explained
 from node.crawling.fetch_rules import FetchRules
@@ -36,6 +49,22 @@ MAX_REST_S = 31_536_000.0
 Url = Annotated[str, Meta(max_length=2048)]
 Reason = Annotated[str, Meta(max_length=MAX_REASON_CHARS)]
 Rest = Annotated[float, Meta(ge=0.0, le=MAX_REST_S)]
+
+
+class FetchChoice(Protocol):
+    """Says who makes the request for a URL that this node holds, and at which addresses."""
+
+    def chosen(self, url: str) -> tuple[NodeId | None, str]:
+        """Return the node that makes it, None where nobody does now, and why."""
+
+    def others(self, url: str) -> list[NodeId]:
+        """Return the owners that are asked in this node's place."""
+
+    def address_words(self, host: str) -> list[str]:
+        """Say at which addresses the strategy lets a host be contacted, a phrase for each rule."""
+
+    async def denied(self, url: str) -> AddressDenied | None:
+        """Return what a fetch by this node would raise for the addresses that it finds; else None."""
 
 
 class AskAbout(Message, frozen=True, array_like=True):
@@ -58,6 +87,9 @@ class ToldAbout(Message, frozen=True, array_like=True):
     pause_reason: Reason = ""
     is_refused: bool = False  # the holder's own operator will not have it fetch this; another owner is asked
     trouble: Reason = ""  # why its host is asked once in a while alone
+    fetcher: Annotated[bytes, Meta(max_length=20)] = b""  # the node that makes the request, b"" where nobody does now
+    fetcher_why: Reason = ""  # "" where that is the holder, as usual
+    address: Reason = ""  # why no node contacts its host at the addresses that the holder finds
 
 
 class Explanations:
@@ -70,10 +102,11 @@ class Explanations:
         crawler: Crawler,
         known: UrlLookup,
         rules: FetchRules,
+        routes: FetchChoice,
         clock: Clock,
     ) -> None:
         self._overlay, self._places, self._crawler, self._known = overlay, places, crawler, known
-        self._rules, self._clock = rules, clock
+        self._rules, self._routes, self._clock = rules, routes, clock
         overlay.serve(AskAbout, self._tell)
 
     async def explain(self, text: str) -> Explained:
@@ -96,6 +129,9 @@ class Explanations:
             status=status_of(told) if told else UrlStatus(),
             is_refused=told is not None and told.is_refused,
             refused_here=self._rules.refusals.reason(url),
+            fetcher=self._name(NodeId(told.fetcher)) if told and told.fetcher else "",
+            fetcher_why=told.fetcher_why if told else "",
+            address=told.address if told else "",
         )
         answer, why = verdict(facts, now)
         return Explained(
@@ -106,11 +142,12 @@ class Explanations:
             why=why,
             id=document_id(url).hex(),
             placement={"key": place.hex(), "slot": int(slot), "of": 2**view.strategy.slot_bits, **self._site(url)},
-            rule=_rule(decision, view.strategy.version, facts.denied),
+            rule=_rule(decision, view.strategy.version, facts.denied, self._routes.address_words(split_url(url).host)),
             owners=[self._owner(peer, slot, url) for peer in view.owners(slot)],
             holder={"node_id": holder.hex(), "self": holder == view.node_id, "answered": told is not None}
             if holder
             else None,
+            fetcher=self._fetcher(told),
             known=_visit(visit),
             crawler=_status_json(told),
         )
@@ -123,7 +160,7 @@ class Explanations:
         if holder is None:
             return None
         if holder == self._overlay.view.node_id:
-            return self._told(url)
+            return await self._told(url)
         try:
             return await self._overlay.ask(holder, AskAbout(url), ToldAbout, timeout_s=ASK_WITHIN_S)
         except RemoteError:
@@ -132,11 +169,13 @@ class Explanations:
     async def _tell(self, peer: NodeId, asked: AskAbout) -> ToldAbout:
         if not is_canonical(asked.url):
             raise BadMessage(peer.hex(), "asks about what is no canonical URL")
-        return self._told(asked.url)
+        return await self._told(asked.url)
 
-    def _told(self, url: str) -> ToldAbout:
-        status = self._crawler.inspect(url)
-        queued = status.position
+    async def _told(self, url: str) -> ToldAbout:
+        status, denied = self._crawler.inspect(url), await self._routes.denied(url)
+        queued, (fetcher, why) = status.position, self._routes.chosen(url)
+        if denied and denied.by_operator and fetcher == self._overlay.view.node_id:
+            fetcher, why = next(iter(self._routes.others(url)), None), denied.reason
         return ToldAbout(
             int(queued.stage),
             queued.ahead,
@@ -149,11 +188,20 @@ class Explanations:
             status.pause_reason[:MAX_REASON_CHARS],
             bool(self._rules.refusals.reason(url)),
             status.breaker_reason[:MAX_REASON_CHARS],
+            fetcher or b"",
+            why[:MAX_REASON_CHARS],
+            "" if denied is None or denied.by_operator else denied.reason[:MAX_REASON_CHARS],
         )
 
     def _site(self, url: str) -> Json:
         depth = self._places.depth(url)
         return {"spread": 2**depth} if depth else {}
+
+    def _fetcher(self, told: ToldAbout | None) -> Json | None:
+        if told is None or not (told.fetcher or told.fetcher_why):
+            return None
+        is_self = told.fetcher == self._overlay.view.node_id
+        return {"node_id": told.fetcher.hex() or None, "self": is_self, "why": told.fetcher_why}
 
     def _name(self, peer: NodeId) -> str:
         return "this node" if peer == self._overlay.view.node_id else f"node {peer.hex()[:12]}"
@@ -184,13 +232,15 @@ def status_of(told: ToldAbout) -> UrlStatus:
     )
 
 
-def _rule(decision: CrawlDecision, version: int, denied: str) -> Json:
+def _rule(decision: CrawlDecision, version: int, denied: str, addresses: list[str]) -> Json:
     return {
         "allowed": not denied,
         "reason": denied,
         "strategy_version": version,
         "min_delay_s": decision.min_delay_s,
         "max_depth": decision.max_depth,
+        "addresses": addresses,
+        "number": decision.rule,
         "preferred": decision.preferred.hex() if decision.preferred else None,
     }
 

@@ -21,6 +21,8 @@ class Facts:
     `denied`: the rule or guard that stands against the URL. `holder`: the node that holds the lease of its slot, ""
     where nobody does; `asked`: whether it answered; `status`: its answer. `is_refused`: whether its own operator
     refuses the URL. `refused_here`: the entry of this node's own operator that covers the URL, "" where none does.
+    `fetcher`: the node that makes the request, "" where nobody does or that is not known. `fetcher_why`: why it does,
+    or why nobody does. `address`: the rule that denies its host's addresses, "" where none does.
     """
 
     denied: str
@@ -30,6 +32,9 @@ class Facts:
     status: UrlStatus
     is_refused: bool
     refused_here: str = ""
+    fetcher: str = ""
+    fetcher_why: str = ""
+    address: str = ""
 
 
 def verdict(facts: Facts, now: float) -> tuple[Verdict, str]:
@@ -39,6 +44,8 @@ def verdict(facts: Facts, now: float) -> tuple[Verdict, str]:
     status, visit = facts.status, facts.visit
     if facts.denied:
         return "no", f"{facts.denied} denies it" if facts.denied.startswith("rule") else facts.denied
+    if facts.address:
+        return "no", facts.address
     if status.position.stage == UrlStage.OPEN:
         return "now", f"{facts.holder} has it in hand"
     if status.robots == RobotsAccess.DISALLOWED:
@@ -77,10 +84,18 @@ def _due(facts: Facts) -> tuple[Verdict, str]:
             "later",
             f"{_so_far(facts)}due, but its host rests {wait} more: by its Crawl-delay, Retry-After or errors",
         )
-    whom = f"by {facts.holder}"
+    if facts.fetcher_why and not facts.fetcher:
+        return "later", f"due, but {facts.fetcher_why}"
+    return "yes", ", ".join([f"due, {_whom(facts)}", *_waits(status)])
+
+
+def _whom(facts: Facts) -> str:
+    """Say which node makes the request."""
+    if facts.fetcher_why and facts.fetcher != facts.holder:
+        return f"by {facts.fetcher}, ordered by {facts.holder}, since {facts.fetcher_why}"
     if facts.is_refused:
-        whom = f"by another owner, ordered by {facts.holder}, whose operator refuses it"
-    return "yes", ", ".join([f"due, {whom}", *_waits(status)])
+        return f"by another owner, ordered by {facts.holder}, whose operator refuses it"
+    return f"by {facts.holder}" + (f", since {facts.fetcher_why}" if facts.fetcher_why else "")
 
 
 def _so_far(facts: Facts) -> str:

@@ -28,6 +28,7 @@ NEED_CODES: dict[str, int] = {
     "machine": 9,
     "clock": 10,
     "heartbeat": 11,
+    "limits": 12,
 }
 # what stops a node comes first: the second half of what it needs may have no place
 _URGENCY = ("machine", "disk", "clock", "copies", "crawl", "update", "strategy", "heartbeat", "member")

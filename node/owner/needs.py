@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from crawl import span
 from node.api.status import NeedState
+from node.views.evidence import beyond_line
 from node.views.lenient_json import Json, count, number, table, tables, texts
 from node.views.safe_text import plain
 from node.views.silence import silence_of
@@ -21,6 +22,7 @@ NEARLY_FULL, ROOM_AGAIN = 0.9, 0.85  # of the quota; below the first a crawl goe
 SOON_S = 7 * 86_400.0  # before a strategy's end, as the strategy itself warns
 STILL_S = 300.0  # of work that is due and of which nothing gets done; half of it is near
 ACCUSED_S = 86_400.0  # after peers found records missing here, as long as the node itself says so
+RECENT_S = 3600.0  # after an author last went beyond its limits
 MAX_TEXT = 500  # characters of what the owner is told
 MAX_ACCUSED = 3  # authors named
 
@@ -81,6 +83,9 @@ def _disk(status: Json, now: float) -> _Judged:
     used, quota, refuses = number(disk, "used"), number(disk, "quota"), plain(disk.get("refuses") or "")
     if refuses:
         return "trouble", f"no record fits any more: {refuses}"
+    if given_up := count(disk, "given_up"):
+        lost = f"room ran short, so copies of {given_up:,} slots whose new owners came within a day were given up"
+        return "trouble", f"{lost}: raise store.quota_bytes"
     share = used / quota if quota else 0.0
     if share < ROOM_AGAIN:
         return _FINE
@@ -118,6 +123,22 @@ def _evidence(status: Json, now: float) -> _Judged:
     return "trouble", f"{text}; a publisher blocks a node with `dse-node strategy draft --block NODEID`"
 
 
+def _limits(status: Json, now: float) -> _Judged:
+    """Authors that went beyond their limits here of late, and members that take no more of this node."""
+    limits = table(status, "limits")
+    authors, refused_by = table(limits, "authors"), tables(limits, "refused_by")
+    recent = [each for each in authors if abs(now - number(table(authors, each), "at")) < RECENT_S]
+    told = [
+        f"{plain(each)[:40]} writes more than a crawler can: {beyond_line(table(authors, each))}" for each in recent
+    ]
+    if told:
+        more = [f"{len(told) - MAX_ACCUSED} more authors do"] if len(told) > MAX_ACCUSED else []
+        told = [*told[:MAX_ACCUSED], *more, "see `dse-node evidence --local`; a publisher may block it"]
+    if by := [each for each in refused_by if abs(now - number(each, "at")) < RECENT_S]:
+        told.append(f"{len(by)} members take no more of this node: {plain(by[-1].get('reason', ''))}")
+    return ("trouble", "; ".join(told)) if told else _FINE
+
+
 def _update(status: Json, now: float) -> _Judged:
     told = texts(table(status, "strategy"), "upgrade")
     return ("trouble", "; ".join(told)) if told else _FINE
@@ -143,6 +164,7 @@ _JUDGES: dict[str, Callable[[Json, float], _Judged]] = {
     "strategy": _strategy,
     "audit": _audit,
     "evidence": _evidence,
+    "limits": _limits,
     "update": _update,
     "machine": _machine,
 }

@@ -291,6 +291,7 @@ async def _open_web(
         late=fetcher.late_s,
         limit=fetcher.bandwidth.set_rate,
         meter=fetcher.meter,
+        judge_addresses=fetcher.judge_addresses,
         find_texts=TxtRecords(config, system_clock).find,
         outage=str if config.allow_private else overlay.families.outage,  # an intranet may be on this machine
     )

@@ -1,7 +1,7 @@
 """Runs a node as a child process and starts it again when it fails, where no systemd does that.
 
-It ends with the child's exit code in four cases. The code says that a restart is vain; the child ended by itself; it was
-told to stop; or several runs in a row failed quickly.
+It ends with the child's exit code in four cases. The code says that a restart is vain; the child ended by itself; it
+was told to stop; or several runs in a row failed quickly.
 """
 
 import ctypes

@@ -6,11 +6,21 @@ from collections import Counter
 
 from dht import BalanceReport, Endpoint, Load, LocalFault, NodeId, OverlayService
 from node.api.operation import ScrubProgress
-from node.api.peers import Balance, ContradictedAuthor, LookFigures, MachineLoad, Move, Silent
+from node.api.peers import (
+    AuthorLimits,
+    Balance,
+    BeyondLimits,
+    ContradictedAuthor,
+    LookFigures,
+    MachineLoad,
+    Move,
+    Silent,
+    TakesNoMore,
+)
 from node.api.status import Copies, Fault, OpenFiles
 from node.app.wiring import AuditParts
 from node.views.silence import MAX_NAMED
-from store import CopyCounts, ScrubStatus
+from store import AuthorBudgets, CopyCounts, Excess, ScrubStatus
 
 
 def silent_of(overlay: OverlayService) -> list[Silent]:
@@ -39,6 +49,21 @@ def second_looks_of(parts: AuditParts) -> LookFigures:
     ]
     counts = look.fetches, looks.compared, looks.unlike, looks.confirmed, look.without_turn
     return LookFigures(*counts, dict(sorted(pieces.items())), contradicted)
+
+
+def beyond_of(excess: Excess | None) -> BeyondLimits | None:
+    """Return what an author brought beyond its limits; None where that is nothing."""
+    if excess is None:
+        return None
+    return BeyondLimits(excess.site, excess.room, excess.found, excess.held_bytes, round(excess.at, 1))
+
+
+def limits_of(budgets: AuthorBudgets) -> AuthorLimits:
+    """Return who went beyond its limits here, the last ones first, and who takes no more of this node."""
+    last = sorted(budgets.excesses.items(), key=lambda each: -each[1].at)[:MAX_NAMED]
+    authors = {author.hex(): beyond for author, excess in last if (beyond := beyond_of(excess)) is not None}
+    refused = [TakesNoMore(peer.hex(), round(at, 1), reason) for peer, (at, reason) in budgets.refused.items()]
+    return AuthorLimits(authors, refused[-MAX_NAMED:])
 
 
 def balance_of(report: BalanceReport) -> Balance:

@@ -1,6 +1,7 @@
 """Writes a node's report about itself and the network: the bodies of /api/v1/status and /api/v1/peers."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 import msgspec
 
@@ -17,9 +18,11 @@ from node.owner.needs import OwnerNeed, needs_of
 from node.owner.query_meter import QueryMeter
 from node.service.machine_status import (
     balance_of,
+    beyond_of,
     copies_of,
     endpoints_of,
     fault_of,
+    limits_of,
     load_of,
     open_files,
     scrub_of,
@@ -27,12 +30,14 @@ from node.service.machine_status import (
     silent_of,
 )
 from node.service.network_size import network_size
+from node.strategy.rule_notes import absence_in, missing_names
 from node.version import VERSION
 from node.views.owner_state import owner_state
 from node.views.status import view_of
 from store import PeerFigures
 
 MAX_NAMED = 8  # of those whose records were refused
+MAX_NOTES = 3  # on rules that cannot work, among the warnings
 WARNED = ("member", "crawl")  # needs that are among the warnings, too
 
 
@@ -114,6 +119,7 @@ class NodeStatus:
             "refused_records": self._refused_records(),
             "refuted_peers": self._refuted_peers(),
             "possession": self._possession(),
+            "limits": limits_of(self._core.store.replicator.budgets),
             "second_looks": second_looks_of(self._core.auditing),
             "balance": balance_of(report.balance()),
         }
@@ -217,9 +223,9 @@ class NodeStatus:
         "" where one does."""
         store = self._core.store.records
         refuses = store.no_room(1)
-        return bodies.DiskUse(
-            used=store.room.used_bytes, quota=store.room.quota_bytes, records=store.room.record_bytes, refuses=refuses
-        )
+        used, quota, records = store.room.used_bytes, store.room.quota_bytes, store.room.record_bytes
+        given_up = self._core.store.replicator.given_up
+        return bodies.DiskUse(used=used, quota=quota, records=records, refuses=refuses, given_up=given_up)
 
     def _crawl(self) -> bodies.Crawl:
         crawl, refusals = self._core.crawl.crawler.status(), self._core.fetching.refusals
@@ -260,7 +266,8 @@ class NodeStatus:
         in_force = strategy.version, strategy.expires_at, strategy.next_at
         following = newest.version, newest.effective_at, self._strategies.fork_count
         upgrade, warnings = self._strategies.not_understood(self._clock()), self._strategies.warnings(self._clock())
-        return bodies.StrategyState(*in_force, *following, list(upgrade), list(warnings))
+        notes = islice(missing_names(strategy, absence_in(self._overlay.view)), MAX_NOTES)
+        return bodies.StrategyState(*in_force, *following, list(upgrade), [*warnings, *notes])
 
     def warnings(self) -> Iterator[str]:
         """Say what the operator should look at, the strategy aside, one sentence each."""
@@ -306,5 +313,6 @@ class NodeStatus:
             invited_by=peer_bodies.Invited(**invited._asdict()) if invited else None,
             clock_off_s=round(self._overlay.report.clock_off_s(peer), 1),
             possession=self._core.store.replicator.possession.figures().get(peer, PeerFigures()),
+            beyond_limits=beyond_of(self._core.store.replicator.budgets.excesses.get(peer)),
             last_heard_s=round(view.peers.silent_s(peer) or 0.0, 1),
         )

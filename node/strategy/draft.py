@@ -8,12 +8,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from ipaddress import ip_network
+from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from crawl import BadUrl, canonical_url
 from dht import (
+    BY_ADDRESS,
     MAX_SLOT_BITS,
     MOST_GRACE_S,
     Admitter,
@@ -23,9 +26,11 @@ from dht import (
     Rule,
     Strategy,
     check_bounds,
+    parse_prefix,
     revoked_id,
     split_url,
 )
+from node.strategy.rule_notes import check_new_names
 
 DAY_S = 86_400
 NEXT_S = 180 * DAY_S  # when operators may expect the next version
@@ -39,7 +44,7 @@ NOT_SET = {
     "network": "it is the network's id and never changes",
     "version": "it is the newest version's, plus one",
     "previous": "it is the newest version's digest",
-    "rules": "use --deny, --prefer, --spread, --rule and --drop-rule",
+    "rules": "use --deny, --prefer, --spread, --only, --never, --rule and --drop-rule",
 }
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": DAY_S}
 _DURATION = re.compile(r"(\d{1,9})([smhd])")
@@ -96,6 +101,7 @@ def draft(newest: Strategy, digest: str, wishes: DraftRequest, now: int) -> Stra
     except msgspec.ValidationError as error:
         raise BadStrategy("draft", str(error), "mend that --set") from None
     check_bounds(strategy)
+    check_new_names(strategy, wishes.rules)
     return strategy
 
 
@@ -174,7 +180,10 @@ def parse_rule(text: str) -> Rule:
 
 
 def host_rule(action: str, text: str) -> Rule:
-    """Read HOST or URL-PREFIX (deny), HOST=NODEID (prefer) or HOST=DEPTH (spread)."""
+    """Read HOST or URL-PREFIX (deny), HOST=NODEID (prefer), HOST=DEPTH (spread), or PREFIXES or HOST=PREFIXES (only,
+    never)."""
+    if action in BY_ADDRESS:
+        return _address_rule("only" if action == "only" else "never", text)
     if action == "deny":
         return _prefix_rule(text) if "://" in text else Rule(action="deny", host=_host("--deny", text))
     host, equals, value = text.partition("=")
@@ -268,6 +277,39 @@ def _prefix_rule(text: str) -> Rule:
         raise BadStrategy("--deny", f"{text[:200]!r}: {error}", "write HOST or https://HOST/BEGINNING") from None
     beginning = re.escape(f"{parts.site}{parts.path}{'?' if parts.query else ''}{parts.query}")
     return Rule(action="deny", host=parts.host, pattern=f"^https?://{beginning}")
+
+
+def _address_rule(action: Literal["only", "never"], text: str) -> Rule:
+    host, equals, listed = text.rpartition("=")
+    prefixes = []
+    for word in listed.replace(",", " ").split():
+        try:
+            prefixes.append(str(parse_prefix(word)))
+        except ValueError as error:
+            remedy = _without_host_bits(word) or "write one such as 10.20.0.0/16 or 2001:db8::/48"
+            raise BadStrategy(f"--{action}", f"{word[:80]!r}: {error}", remedy) from None
+    if not prefixes:
+        raise BadStrategy(f"--{action}", "names no prefix", "write one such as 10.20.0.0/16 or 2001:db8::/48")
+    return Rule(action=action, host=_host(f"--{action}", host) if equals else None, prefixes=tuple(prefixes))
+
+
+def _without_host_bits(text: str) -> str:
+    try:
+        return f"did you mean {ip_network(text, strict=False)}?"
+    except ValueError:
+        return ""
+
+
+def join_only(rules: Sequence[Rule]) -> list[Rule]:
+    """Make one rule of all `only` rules for the same host: each alone would exclude what the others leave."""
+    joined: dict[object, Rule] = {}
+    for number, rule in enumerate(rules):
+        key = ("only", rule.host) if rule.action == "only" else number
+        before = joined[key].prefixes or () if key in joined else ()
+        joined[key] = (
+            replace(rule, prefixes=tuple(dict.fromkeys((*before, *(rule.prefixes or ()))))) if before else rule
+        )
+    return list(joined.values())
 
 
 def _host(option: str, text: str) -> str:

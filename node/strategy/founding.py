@@ -32,10 +32,11 @@ LOOPBACK = ("127.0.0.0/8", "::1/128")
 FORMER = {"former_last": 2, "former_days": 365}  # of a page that changes every day some forty versions
 INVITED = {
     "admission": "invited",
+    "min_age_days": 1,  # members of a day do not decide for older ones
     "second_look_permille": 30,  # pages of others that are fetched again, of a node's own fetches
 }
 PUBLISHER_KEY = ".publisher.key"  # how the name of the file of a new network's first publisher key ends
-FIRST_USES, FIRST_DAYS = 100, 30  # of the invitation in a new network's file
+FIRST_USES, FIRST_DAYS = 10, 30  # of the invitation in a new network's file
 OPEN = {
     "admission": "attested",
     "puzzle_bits": 20,  # half a second of one core for each identity, whoever makes it

@@ -5,7 +5,7 @@ apart, because they deserve different trust.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -84,6 +84,7 @@ class HostEffect:
     before: Strategy
     after: Strategy
     owners_after: Mapping[Slot, Sequence[NodeId]]  # by slot of the strategy after
+    live: Set[NodeId] = frozenset()  # the live members now
     urls: int = 0
     denied: Counter[tuple[int, str]] = field(default_factory=Counter)  # (rule after, host): URLs
     denied_documents: Counter[tuple[int, str]] = field(default_factory=Counter)
@@ -92,9 +93,11 @@ class HostEffect:
     fetched: dict[str, tuple[str, str]] = field(default_factory=dict)  # host: who fetched, who will
     _old: CrawlRules = field(init=False)
     _new: CrawlRules = field(init=False)
+    _live_after: Set[NodeId] = field(init=False)
 
     def __post_init__(self) -> None:
         self._old, self._new = CrawlRules(self.before), CrawlRules(self.after)
+        self._live_after = {peer for peer in self.live if peer.hex() not in left_out(self.after)}
 
     def add(
         self,
@@ -118,10 +121,13 @@ class HostEffect:
                 self.denied[new.rule, host] += 1
                 self.denied_documents[new.rule, host] += has_document
             return
-        self.allowed += old.action == "deny"
+        if old.action == "deny":  # nobody fetched it
+            self.allowed += 1
+            return
         later = self.owners_after.get(slot_after, ())
-        was = _fetcher(holder, owners, old.peer, refuses)
-        will = _fetcher(holder if holder in later else None, later, new.peer, refuses)
+        was = _fetcher(holder, owners, old.peer if old.peer in self.live else None, refuses)
+        named = new.peer if new.peer in self._live_after else None
+        will = _fetcher(holder if holder in later else None, later, named, refuses)
         if was != will:
             self.fetched[host] = (was.hex() if was else "", will.hex() if will else "")
 
@@ -146,14 +152,19 @@ class HostEffect:
 
 
 def _fetcher(
-    holder: NodeId | None, owners: Sequence[NodeId], preferred: NodeId | None, refuses: Callable[[NodeId], bool]
+    holder: NodeId | None, owners: Sequence[NodeId], named: NodeId | None, refuses: Callable[[NodeId], bool]
 ) -> NodeId | None:
     """Return the node that makes the fetch where this one holds the lease, by the rule of fetching itself; None where
-    that is not known."""
+    that is not known. `named`: the live member that a rule names."""
     if holder is None:
-        return preferred if preferred is not None and preferred in owners and not refuses(preferred) else None
-    route = fetch_route(holder, owners, preferred, "refused" if refuses(holder) else "", refuses)
+        return named if named is not None and not refuses(named) else None
+    route = fetch_route(holder, owners, named, "refused" if refuses(holder) else "", refuses)
     return next(iter(route.peers), None if route.refused else holder)
+
+
+def left_out(strategy: Strategy) -> frozenset[str]:
+    """Return the ids of the nodes that a strategy blocks or calls gone."""
+    return frozenset(strategy.blocked) | {gone.id for gone in strategy.gone}
 
 
 def changes_json(before: Strategy, after: Strategy) -> Json:

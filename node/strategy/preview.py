@@ -10,6 +10,7 @@ from functools import partial
 
 from crawl import hashes_cover
 from dht import (
+    BY_ADDRESS,
     BadStrategy,
     Clock,
     NodeId,
@@ -32,6 +33,7 @@ from node.api.body import Json
 from node.api.strategy import Preview
 from node.crawling.store_change_feed import visit_of
 from node.strategy.impact import HostEffect, KnownContents, SlotContents, changes_json, moved
+from node.strategy.rule_notes import absence_in, rule_notes
 from store import Kind, Record, RecordStore, Replicator, SlotReport, SlotReportReply
 
 PEERS_ASKED = 32  # for what lies in slots that this node has not
@@ -98,6 +100,9 @@ class StrategyPreview:
         elif after.analyzer != before.analyzer:
             yield f"all nodes build an index for analyzer {after.analyzer} before this is in force: leave them the time"
         yield from self._way_in(after)
+        yield from rule_notes(after, absence_in(self._overlay.view))
+        if any(rule.action in BY_ADDRESS for rule in set(after.rules) - set(before.rules)):
+            yield "new rules by address are decided at each fetch: which hosts they keep out is not counted here"
         if self._overlay.view.node_id.hex() in after.blocked:
             yield "this very node would be blocked"
         if gone := set(after.blocked) - set(before.blocked):
@@ -181,7 +186,7 @@ class StrategyPreview:
         view, bits = self._overlay.view, self._overlay.view.strategy.slot_bits
         placement = view.domains.placement(view.members(), after)
         owners_after: dict[Slot, tuple[NodeId, ...]] = {}
-        effect = HostEffect(before, after, owners_after)
+        effect = HostEffect(before, after, owners_after, view.live() & frozenset(view.members()))
         ready = sorted(self._replicator.ready_slots())
         visits = sum(self._records.summary(*slot_range(slot, bits)).visits for slot in ready)
         for number, record in enumerate(self._sample(before, after, ready, bits)):

@@ -45,6 +45,23 @@ def _contradicted(author: Json) -> str:
     return f"{who} {votes}: {len(domains)} domains contradict it, see `dse-node evidence`"
 
 
+def local_lines(status: Json) -> Iterator[str]:
+    """Yield what this node itself found out about authors, without asking anybody."""
+    told = [line for line in (looks_line(status), evidence_line(status)) if line]
+    authors = table(table(status, "limits"), "authors")
+    told += [f"{plain(author)[:40]}: {beyond_line(table(authors, author))}" for author in authors]
+    yield from told or ["nothing is known against anybody here"]
+
+
+def beyond_line(said: Json) -> str:
+    """Say what an author brought beyond its limits, "" where that is nothing."""
+    names = {"site": "pages of one site", "room": "records without room", "found": "found URLs"}
+    words = [f"{count(said, name):,} {what}" for name, what in names.items() if count(said, name)]
+    return (
+        f"{', '.join(words)} too many; {number(said, 'bytes') / 1e6:,.0f} MB of its records lie here" if words else ""
+    )
+
+
 MAX_DOMAINS = 8
 
 

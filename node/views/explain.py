@@ -6,7 +6,7 @@ Pure: values in, texts out; tolerant of what is missing, as all views are.
 from collections.abc import Iterator
 
 from crawl import span
-from node.views.lenient_json import Json, table
+from node.views.lenient_json import Json, table, texts
 from node.views.safe_text import plain
 
 _QUEUE_STATES = {
@@ -34,6 +34,7 @@ def explained_facts(body: Json, now: float) -> list[tuple[str, str]]:
         ("slot", _placement(table(body, "placement"))),
         ("owners", ", ".join(_owner(owner) for owner in body.get("owners") or ())),
         ("holder", _holder(body.get("holder"))),
+        ("fetched by", _fetcher(table(body, "fetcher"))),
         ("rule", ", ".join(_rule(table(body, "rule")))),
         ("known", ", ".join(_known(body.get("known"), now))),
         ("queue", ", ".join(_queue(table(body, "crawler")))),
@@ -61,16 +62,25 @@ def _holder(holder: object) -> str:
     return name if holder.get("answered") else f"{name}, which did not answer"
 
 
+def _fetcher(fetcher: Json) -> str:
+    if not fetcher:
+        return ""
+    node = plain(str(fetcher.get("node_id") or "nobody now"))
+    why = f": {plain(fetcher['why'])}" if fetcher.get("why") else ""
+    return ("this node" if fetcher.get("self") else node) + why
+
+
 def _rule(rule: Json) -> Iterator[str]:
     if not rule.get("allowed", True):
         yield plain(rule.get("reason", ""))
         return
     yield f"strategy {rule.get('strategy_version', '?')} allows it, no guard objects"
     yield f"its host rests {rule.get('min_delay_s', 0):g} s at least"
+    yield from (f"its addresses by {plain(words)}" for words in texts(rule, "addresses"))
     if rule.get("max_depth") is not None:
         yield f"{rule['max_depth']} links deep at most"
     if rule.get("preferred"):
-        yield f"fetched by {plain(str(rule['preferred'])[:12])} where that is a live owner"
+        yield f"rule {plain(rule.get('number', '?'))} names node {plain(str(rule['preferred'])[:12])} as its crawler"
 
 
 def _known(known: object, now: float) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from node.views.balance import load_line
+from node.views.evidence import beyond_line
 from node.views.lenient_json import Json, listed, table, texts
 from node.views.safe_text import plain
 from node.views.status import size
@@ -39,6 +40,7 @@ class PeerRow:
     invited_by: str = ""  # "1f3c… by 9a0b…": the beginnings of its voucher's id and of its inviter's key
     leaving: bool = False  # for good: it owns nothing, and hands over what it has
     clock: str = ""  # how its clock is off, "" where it is not
+    beyond: str = ""  # what it brought beyond its limits, "" where that is nothing
     possession: str = ""  # "47 of 48 records shown, 1 missing twice", "" where it was asked for none
 
 
@@ -68,6 +70,7 @@ def _row(peer: Json) -> PeerRow:
         invited_by=_invited_by(table(peer, "invited_by")),
         leaving=peer.get("leaving") is True,
         clock=_clock(peer.get("clock_off_s")),
+        beyond=beyond_line(table(peer, "beyond_limits")),
         possession=_possession(table(peer, "possession")),
     )
 

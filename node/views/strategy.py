@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from crawl import prefix_words
 from node.views.lenient_json import Json, count, listed, number, table, tables, texts
 from node.views.safe_text import plain
 from node.views.status import size
@@ -48,21 +49,30 @@ def rule_words(rule: Json) -> str:
     """Write a rule in one line: deny *.example.org · pattern /x/ · at most 3 links deep."""
     if rule.get("action") == "unknown":
         return "a rule of a newer version, which matches nothing here"
+    if isinstance(rule.get("prefixes"), list | tuple):
+        return plain(_address_rule(rule, prefix_words([str(each) for each in rule["prefixes"]])), 300)
     action = {"owners": "crawl"}.get(str(rule.get("action")), str(rule.get("action")))
     if rule.get("peer") is not None:
-        action = f"prefer {str(rule['peer'])[:SHORT]} for"
+        action = f"node {str(rule['peer'])[:SHORT]} fetches"
     if isinstance(rule.get("depth"), int):
         action = f"spread over {2 ** min(rule['depth'], 16)} places"
     words = [f"{action} {rule.get('host') or 'every host'}"]
     if rule.get("pattern") is not None:
         words.append(f"pattern {rule['pattern']}")
-    if isinstance(rule.get("slots"), list) and len(rule["slots"]) == 2:
+    if isinstance(rule.get("slots"), list | tuple) and len(rule["slots"]) == 2:
         words.append(f"slots {rule['slots'][0]} to {rule['slots'][1]}")
     if rule.get("max_depth") is not None:
         words.append(f"at most {rule['max_depth']} links deep")
     if rule.get("min_delay_s") is not None:
         words.append(f"{rule['min_delay_s']} s between two requests")
     return plain(" · ".join(words), 300)
+
+
+def _address_rule(rule: Json, prefixes: str) -> str:
+    host = rule.get("host") or "every host"
+    if rule.get("action") == "never":
+        return f"fetch {host} never at addresses in {prefixes}"
+    return f"fetch {host} only at addresses in {prefixes}"
 
 
 def change_lines(changes: Json) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from dht import Key
-from store.catalog import cell_sums, grant_table, row_table
+from store.catalog import author_table, cell_sums, grant_table, row_table
 from store.catalog.catalog_reader import CatalogReader, RecordChange
 from store.catalog.row_table import CatalogRow
 from store.errors import StoreCorrupt
@@ -34,6 +34,7 @@ CREATE TABLE owed (peer BLOB, kind INTEGER, id BLOB, key BLOB, at_ms INTEGER, si
 CREATE TABLE notes (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 {grant_table.SCHEMA}
 {row_table.BY_FORMER};
+{author_table.SCHEMA}
 PRAGMA user_version = {FORMAT};
 """
 
@@ -61,9 +62,10 @@ class Catalog(CatalogReader):
                 if verdict != "ok":
                     raise StoreCorrupt(self._path, str(verdict), "it is rebuilt from the segments")
             self.database.execute(row_table.BY_HOST)
+            author_table.upgrade(self.database)
             self.sequence: int = int(self.note("sequence") or 0)  # of the last committed change
             self._next = self.sequence
-        self.left = LeftKeys()
+        self.left, self.authors = LeftKeys(), author_table.Authors(self.database)
 
     @property
     def is_damaged(self) -> bool:
@@ -108,15 +110,19 @@ class Catalog(CatalogReader):
             if before is not None and before.key != row.key:
                 self.left.note(sequence, before.key)
         self._next += len(come)
+        author_table.count(self.database, went, come)
+        self.authors.note_replaced(went)
         row_table.leave_sites(self.database, {r.key for r in went} - {r.key for r in come})
         cell_sums.count(self.database, went, come)
 
-    def remove(self, went: Sequence[CatalogRow], today: int) -> None:
-        """Turn live rows into tombstones inside a transaction."""
+    def remove(self, went: Sequence[CatalogRow], today: int, *, is_told: bool = True) -> None:
+        """Turn live rows into tombstones inside a transaction; where nobody `is_told`, into nothing."""
         row_table.strike(self.database, went)
-        values = [(n, r.kind, r.id, r.key, today) for n, r in enumerate(went, start=self._next + 1)]
+        told = went if is_told else ()
+        values = [(n, r.kind, r.id, r.key, today) for n, r in enumerate(told, start=self._next + 1)]
         self.database.executemany("INSERT INTO gone VALUES (?,?,?,?,?)", values)
-        self._next += len(went)
+        self._next += len(told)
+        author_table.count(self.database, went, ())
         row_table.leave_sites(self.database, [row.key for row in went])
         cell_sums.count(self.database, went, ())
 

@@ -20,7 +20,7 @@ from store.segments.frame import SegmentPlace
 STEP = 512  # rows, or sites, read at once, so that no reader holds the index
 FORMER_IDS = f"SELECT id FROM records WHERE kind = {Kind.FORMER:d} AND id BETWEEN ? AND ? ORDER BY at_ms"
 _PLACE = "segment, start, head_bytes, content_bytes, number * 256 + members"  # of a row joined with its frame
-_OWN = f"sequence, kind, id, path, epoch, at_ms, digest, expires_day, frame, {_PLACE}"
+_OWN = f"sequence, kind, id, path, epoch, at_ms, digest, expires_day, frame, author, {_PLACE}"
 _JOINED = "FROM records CROSS JOIN frames USING (frame)"  # CROSS: SQLite keeps this order of the tables
 _ROWS = f"SELECT {_OWN}, prefix {_JOINED} CROSS JOIN sites USING (site) WHERE"
 _FORMER = f"{_ROWS} kind = {Kind.FORMER:d} AND id > ? AND id <= ? ORDER BY id LIMIT ?"
@@ -181,8 +181,10 @@ class CatalogReader:
 
 
 def _row(values: tuple[Any, ...]) -> CatalogRow:
-    sequence, kind, id, path, epoch, at_ms, digest, day, frame, segment, start, head, content, part, prefix = values
+    sequence, kind, id, path, epoch, at_ms, digest, day, frame, author, segment, start, head, content, part, prefix = (
+        values
+    )
     place = SegmentPlace(segment, start, head, content, part)
     return CatalogRow(
-        _KINDS[kind], id, Key(prefix + path), ShortVersion(epoch, at_ms, digest), day, place, sequence, frame
+        _KINDS[kind], id, Key(prefix + path), ShortVersion(epoch, at_ms, digest), day, place, sequence, frame, author
     )

@@ -164,7 +164,8 @@ class Ledger:
         for members, place in zip(shared, self._append(frames, check=check), strict=True):
             for number, record in enumerate(members):
                 own = place.of(number, len(members)) if id(record) in inside or len(members) > 1 else place
-                rows[id(record)] = row_of(record, own)
+                author = self.catalog.authors.number_of(record.proof.author, record.kind, record.version.epoch)
+                rows[id(record)] = row_of(record, own, author)
         return [rows[id(record)] for record in records]
 
     def _frame(self, records: Sequence[Record]) -> tuple[bytes, int]:
@@ -192,11 +193,12 @@ class Ledger:
         for start in range(0, len(rows), STEP):
             self.remove(rows[start : start + STEP], today)
 
-    def remove(self, rows: Sequence[CatalogRow], today: int, *, erased: bool = False) -> None:
+    def remove(self, rows: Sequence[CatalogRow], today: int, *, erased: bool = False, is_told: bool = True) -> None:
         """Take rows out of the index; their frames stay, dead, until compaction. `erased`: compaction then rewrites
-        every present segment that holds anything dead, since former versions of the records may lie in any."""
+        every present segment that holds anything dead, since former versions of the records may lie in any. `is_told`:
+        the change log says so."""
         with self.catalog.transaction():
-            self.catalog.remove(rows, today)
+            self.catalog.remove(rows, today, is_told=is_told)
             if erased:
                 self.catalog.write_note("erase_upto", self.segments.newest)
             cover(self.catalog, self.segments)

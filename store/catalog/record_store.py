@@ -14,6 +14,7 @@ from sqlite3 import Connection
 from typing import Any, TypeVar
 
 from dht import Clock, DocumentId, Key, LocalFaults, MachineRefuses
+from store.catalog.author_sums import AuthorSums
 from store.catalog.catalog import Catalog, ChangeLog
 from store.catalog.catalog_reader import FORMER_IDS, CatalogReader
 from store.catalog.cell_sums import RangeSummary
@@ -89,6 +90,7 @@ class RecordStore:
         self._queue = WriteQueue(ledger, self._recent, faults, self.log.notify)
         self.grants = KnownGrants(ledger, self._queue, self.read_ranges)
         self.tables = SideTables(ledger.catalog, self._queue)
+        self.authors = AuthorSums(ledger, self._queue, self._recent)
         self._range_thread = ThreadPoolExecutor(1, thread_name_prefix="store-ranges")
         self._training_thread = ThreadPoolExecutor(1, thread_name_prefix="store-train")
         self.scrub = Scrub(ledger, compaction, self._unreadable, self.read_ranges, self._queue.run)
@@ -236,7 +238,7 @@ class RecordStore:
 
     def denied(self, first_key: bytes, last_key: bytes, *, only: Kind | None = None) -> Iterator[list[Record]]:
         """Yield the records of a key range that are taken back, without contents, some rows' worth at a time; that may
-        be none. Those of pages, or else of one kind; of visits outcomes, which only their authors may take back."""
+        be none. Those of pages, or else of one kind."""
         rows = self._catalog.reader.walk(first_key, last_key)
         while part := list(islice(rows, _JUDGED_AT_ONCE)):
             judged = [row for row in part if _is_judged(row, only)]
@@ -313,7 +315,7 @@ class RecordStore:
 def _is_judged(row: CatalogRow, only: Kind | None) -> bool:
     if only is None:
         return row.kind not in NO_PAGES
-    return row.kind == only and (only != Kind.VISIT or row.version.epoch > 0)
+    return row.kind == only
 
 
 def _covers(held: ShortVersion, key: bytes, record: Record) -> bool:

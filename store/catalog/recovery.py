@@ -12,6 +12,7 @@ import msgspec
 
 from dht import decode_grant
 from store.catalog import grant_table
+from store.catalog.author_table import Authors
 from store.catalog.catalog import Catalog
 from store.catalog.row_table import CatalogRow
 from store.errors import StoreCorrupt
@@ -71,19 +72,26 @@ def cover(catalog: Catalog, segments: Segments) -> None:
     catalog.write_note("covered_bytes", segments.end)
 
 
-def row_of(record: Record, place: SegmentPlace) -> CatalogRow:
-    """Return the row that leads to a record at a place."""
-    return CatalogRow(record.kind, record.id, record.key, record.version.short, record.expires_day, place)
+def row_of(record: Record, place: SegmentPlace, author: int = 0) -> CatalogRow:
+    """Return the row that leads to a record at a place; `author`: its author's number."""
+    day = record.expires_day
+    return CatalogRow(record.kind, record.id, record.key, record.version.short, day, place, author=author)
 
 
-def rows_of(frame: Frame) -> list[CatalogRow]:
-    """Return the rows that lead to what a frame holds; raises ValueError where it cannot be decoded."""
+def rows_of(frame: Frame, authors: Authors | None = None) -> list[CatalogRow]:
+    """Return the rows that lead to what a frame holds, without the numbers of their authors where nobody numbers these;
+    raises ValueError where it cannot be decoded."""
     if frame.type not in (FrameType.RECORD, FrameType.GROUP, FrameType.PACKAGE):
         return []
     if frame.type == FrameType.RECORD:
-        return [row_of(decode_head(frame.head), frame.place)]
-    group = open_shared(frame)
-    return [row_of(r, frame.place.of(n, len(group))) for n, r in enumerate(group.records(proven=False))]
+        placed = [(r := decode_head(frame.head), frame.place, r.proof.author)]
+    else:
+        group = open_shared(frame)
+        records = enumerate(group.records(proven=False))
+        placed = [(r, frame.place.of(n, len(group)), group.author(n)) for n, r in records]
+    if authors is None:
+        return [row_of(r, place) for r, place, _ in placed]
+    return [row_of(r, place, authors.number_of(author, r.kind, r.version.epoch)) for r, place, author in placed]
 
 
 def _misfit(catalog: Catalog, segments: Segments) -> str:
@@ -110,7 +118,7 @@ def _index(catalog: Catalog, frames: Sequence[Frame]) -> None:
                 grants = [decode_grant(body) for body in _grants.decode(frame.head)]
                 with catalog.transaction():
                     grant_table.add(catalog.database, grants, frame.place.segment)
-            for row in rows_of(frame):
+            for row in rows_of(frame, catalog.authors):
                 other = rows.get((row.kind, row.id))
                 if other is None or _follows(row.version, row.key, other):
                     rows[row.kind, row.id] = row

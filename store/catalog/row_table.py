@@ -58,21 +58,23 @@ T = TypeVar("T")
 AT_ONCE = 64  # values of one statement: Python's sqlite3 keeps 128 prepared ones
 SCHEMA = """
 CREATE TABLE records (sequence INTEGER PRIMARY KEY, kind INTEGER, id BLOB, site INTEGER, path BLOB, epoch INTEGER,
-  at_ms INTEGER, digest BLOB, expires_day INTEGER, frame INTEGER, number INTEGER);
+  at_ms INTEGER, digest BLOB, expires_day INTEGER, frame INTEGER, number INTEGER, author INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX by_id ON records (substr(id, 1, 4));
 CREATE INDEX by_site ON records (site);
-CREATE TABLE sites (site INTEGER PRIMARY KEY, prefix BLOB UNIQUE);
+CREATE TABLE sites (site INTEGER PRIMARY KEY, prefix BLOB UNIQUE, found INTEGER NOT NULL DEFAULT 0,
+  pages INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE frames (frame INTEGER PRIMARY KEY, segment INTEGER, start INTEGER, head_bytes INTEGER,
   content_bytes INTEGER, members INTEGER, live INTEGER);
 CREATE INDEX dead ON frames (frame) WHERE live = 0;
 """
 BY_FORMER = f"CREATE INDEX by_former ON records (id) WHERE kind = {Kind.FORMER:d}"
 BY_HOST = f"CREATE INDEX IF NOT EXISTS by_host ON records (site) WHERE kind = {Kind.HOST:d}"  # older files lack it
-_INSERT = """INSERT INTO records VALUES (?, ?, ?, (SELECT site FROM sites WHERE prefix = ?), ?, ?, ?, ?, ?, ?, ?)"""
+_INSERT = """INSERT INTO records VALUES (?, ?, ?, (SELECT site FROM sites WHERE prefix = ?), ?, ?, ?, ?, ?, ?, ?, ?)"""
 
 
 class CatalogRow(NamedTuple):
-    """One live record of the index. `sequence` and `frame` are where it stands there, 0 before it does."""
+    """One live record of the index. `sequence` and `frame` are where it stands there, 0 before it does.
+    `author` is its author's number."""
 
     kind: Kind
     id: DocumentId
@@ -82,6 +84,7 @@ class CatalogRow(NamedTuple):
     place: SegmentPlace
     sequence: int = 0
     frame: int = 0
+    author: int = 0
 
 
 def add(database: Connection, rows: Sequence[CatalogRow], first: int) -> None:
@@ -89,8 +92,10 @@ def add(database: Connection, rows: Sequence[CatalogRow], first: int) -> None:
     numbers = add_frames(database, [row.place for row in rows])
     add_sites(database, [row.key for row in rows])
     values = [
-        (n, kind, id, key[:SITE_BYTES], key[SITE_BYTES:], *version, day, frame, place.part >> 8)
-        for n, frame, (kind, id, key, version, day, place, *_) in zip(count(first), numbers, rows, strict=False)
+        (n, kind, id, key[:SITE_BYTES], key[SITE_BYTES:], *version, day, frame, place.part >> 8, author)
+        for n, frame, (kind, id, key, version, day, place, _, _, author) in zip(
+            count(first), numbers, rows, strict=False
+        )
     ]
     database.executemany(_INSERT, values)
 
@@ -111,6 +116,12 @@ def move(database: Connection, rows: Sequence[CatalogRow], places: Sequence[Segm
         [(frame, p.part >> 8, r.sequence) for frame, (r, p) in zip(numbers, pairs, strict=True)],
     )
     leave_frames(database, [row.frame for row, _ in pairs])
+    more = Counter[int]()  # bytes: a record may take more or less among others
+    for row, place in pairs:
+        more[row.author] += place.share_bytes - row.place.share_bytes
+    database.executemany(
+        "UPDATE authors SET bytes = max(0, bytes + ?) WHERE author = ?", [(n, author) for author, n in more.items()]
+    )
 
 
 def portions(wanted: Sequence[T]) -> Iterator[list[T | None]]:

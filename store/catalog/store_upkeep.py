@@ -172,6 +172,7 @@ class StoreUpkeep:
                 await self._train()
             if self._compaction.is_erasing:
                 await asyncio.sleep(_ERASING_REST_S)
+        self._ledger.catalog.authors.replaced.clear()
 
     def keep_versions(self, policy: VersionPolicy) -> None:
         """Go by this policy for former versions of pages from now on; before the first, none is kept or let go."""

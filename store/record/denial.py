@@ -4,7 +4,8 @@ pages that their site's owner removes.
 Pure: strategies and records in, reasons out. The node hides such records from every read, refuses them at every door
 and sweeps them off its disk at once (`node/crawling/denial_sweep.py`). So they count in no fingerprint either. Two
 kinds of record hold no page's text, so no denial of a page takes them back. A visit reports the state of a URL, a
-denial among others, and a host record names the places of a site.
+denial among others, and a host record names the places of a site. A block takes back the visits of its author, also
+those of URLs that it only found: it may have made them up. Host records stay, or pages would be lost.
 
 Pages that robots.txt bars are another matter: the node keeps them hidden on its disk for BARRED_PAGE_KEPT_S
 (`crawl/politeness/barred_pages.py`).
@@ -90,7 +91,7 @@ class RecordDenial:
     def reason(self, record: Record) -> str:
         """Say why a record is taken back, "" where it is not. Raises nothing, whatever its body is."""
         now = self._now
-        if now.blocked and node_id_of(record.proof.author) in now.blocked and not _only_found(record):
+        if now.blocked and record.kind != Kind.HOST and node_id_of(record.proof.author) in now.blocked:
             return f"strategy {now.version} blocks its author"
         return self.page_reason(record)
 
@@ -119,9 +120,3 @@ class RecordDenial:
         prefixes = self._removed.get(parts.site, ())
         path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
         return path.startswith(prefixes) and parts.path != PROOF_PATH if prefixes else False
-
-
-def _only_found(record: Record) -> bool:
-    """Whether a record says no more than that a URL, or a site's places, exist: without these pages would be lost, and
-    whoever fetches them finds out what is true."""
-    return record.kind == Kind.HOST or (record.kind == Kind.VISIT and record.version.epoch == 0)

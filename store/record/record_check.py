@@ -44,7 +44,7 @@ def time_flaw(record: Record, wall: float) -> str:
 MAX_URL_CHARS = 2048  # of a canonical URL, see `crawl/canonical_url.py`
 MOST_SOUND = 1 << 14  # records whose judgement is remembered: some 4 MB
 MAX_COUNTED = 256  # authors and peers whose refused records are counted apart; the one heard of first gives way
-_NOTHING = sha256(b"").digest()
+NOTHING = sha256(b"").digest()
 
 
 class SoundRecords:
@@ -132,7 +132,7 @@ class RecordCheck:
         if self._rules.sound.has(record):
             return ""
         epoch, at_ms, _ = record.version
-        has_content = record.content_digest != _NOTHING
+        has_content = record.content_digest != NOTHING
         size = len(record.body) + len(record.content or b"")
         flaw = self._flaw(record, epoch, at_ms, has_content=has_content) or _too_big(size)
         if not flaw:

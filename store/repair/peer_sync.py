@@ -11,6 +11,7 @@ from functools import partial
 from secrets import token_bytes
 
 from dht import Key, NodeId, Overlay, Slot, slot_of, slot_range, slot_start
+from store.catalog.author_table import is_found
 from store.catalog.catalog_reader import CatalogReader
 from store.catalog.record_store import RecordStore
 from store.config import StoreConfig
@@ -32,7 +33,8 @@ from store.record.record import Record
 from store.record.record_check import RecordCheck
 from store.writing.admission import HostWriters, is_import
 from store.writing.proof_thread import ProofThread
-from store.writing.write_right import Ruling, WriteRight
+from store.writing.ruling import Ruling
+from store.writing.write_right import WriteRight
 
 log = logging.getLogger(__name__)
 LEAST_BYTES_S = 64_000.0  # a share is no less, so that what is urgent ends at all
@@ -145,11 +147,18 @@ class PeerSync:
         return (await self._overlay.ask(peer, step, ReconcileReply, timeout_s=self._config.put_timeout_s)).ranges
 
     async def fetch(
-        self, peer: NodeId, entries: Sequence[RangeEntry], slot_bits: int, pacing: Pacing = unthrottled
+        self,
+        peer: NodeId,
+        entries: Sequence[RangeEntry],
+        slot_bits: int,
+        pacing: Pacing = unthrottled,
+        *,
+        is_kept: bool = True,
     ) -> set[Slot]:
         """Get records, keep those that prove themselves, and return the slots in which not everything came.
 
-        A record that the peer no longer has is no loss: it was replaced or expired since.
+        A record that the peer no longer has is no loss: it was replaced or expired since. Where nothing `is_kept`, the
+        peer only shows what it has, and it is a loss.
         """
         waiting, short = [Wanted(e.kind, e.id, e.key) for e in entries], set[Slot]()
         while waiting:
@@ -163,8 +172,13 @@ class PeerSync:
             proved = await self.prove(peer, reply, part, content=True)
             proved = [r for r in proved if not self._host_writers.objection(r, by_owner=True)]
             proved = [r for r in proved if not (is_import(r) and self._store.knows(r))]  # it came and counted meanwhile
-            rulings = await self._right.judge(peer, proved, reply.grants, counts=True)
+            rulings = await self._right.judge(peer, proved, reply.grants, counts=is_kept)
             records = [r for r, ruling in zip(proved, rulings, strict=True) if not ruling.reason]
+            if not is_kept:
+                given = {(r.kind, r.id) for r in records}
+                short |= {slot_of(w.key, slot_bits) for w in part if w not in later and (w.kind, w.id) not in given}
+                waiting = later + waiting
+                continue
             await self._right.put(records, [ruling for ruling in rulings if not ruling.reason])
             short |= self._unproved(peer, proved, rulings, slot_bits)
             for record in records:
@@ -208,6 +222,11 @@ class PeerSync:
         records = await self.prove(peer, reply, [want], content=True)
         rulings = await self._right.judge(peer, records, reply.grants)
         return next((ruling.reason for ruling in rulings if ruling.reason and ruling.is_final), "")
+
+    def may_lack(self, record: Record) -> bool:
+        """Tell whether an owner may do without a record: each lets go of found URLs by itself, and takes no more of an
+        author than its own room allows."""
+        return is_found(record.kind, record.version.epoch) or self._right.budgets.is_beyond(record)
 
     def _unproved(
         self, peer: NodeId, records: Sequence[Record], rulings: Sequence[Ruling], slot_bits: int

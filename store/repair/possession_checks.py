@@ -88,13 +88,14 @@ class PossessionChecks:
             log.debug("nobody challenged reason=%s", error)
         return LOOK_S
 
-    async def ask(self, peer: NodeId, names: Sequence[RecordName]) -> Outcome:
-        """Challenge a peer for records, those that this node lacks left out. Raises RemoteError where it fails."""
+    async def ask(self, peer: NodeId, names: Sequence[RecordName], *, is_former: bool = False) -> Outcome:
+        """Challenge a peer for records, those that this node lacks left out. Raises RemoteError where it fails. Newer
+        versions are kept here, unless the copy `is_former`."""
         found: dict[RecordName, bool] = {}
         for start in range(0, len(names), MAX_CHALLENGES):
             held = self._held(names[start : start + MAX_CHALLENGES])
             while held:
-                said = await self._ask_some(peer, held)
+                said = await self._ask_some(peer, held, is_former=is_former)
                 if not said:
                     raise BadReplica(f"answer of {peer.hex()}", "shows nothing and postpones everything")
                 found |= said
@@ -106,7 +107,7 @@ class PossessionChecks:
         where it does not say."""
         names = await self._some_of(slot, slot_bits)
         try:
-            outcome = await self.ask(peer, names)
+            outcome = await self.ask(peer, names, is_former=True)
         except RemoteError as error:
             log.debug("former slot not shown peer=%s slot=%d reason=%s", peer.hex(), slot, error)
             return None
@@ -226,9 +227,12 @@ class PossessionChecks:
 
     def _held(self, names: Iterable[RecordName]) -> dict[RecordName, Record]:
         found, today = {name: self._store.find(name.kind, name.id) for name in names}, self._store.today
-        return {name: r for name, r in found.items() if r is not None and r.expires_day > today}
+        held = {name: r for name, r in found.items() if r is not None and r.expires_day > today}
+        return {name: r for name, r in held.items() if not self._sync.may_lack(r)}
 
-    async def _ask_some(self, peer: NodeId, held: Mapping[RecordName, Record]) -> dict[RecordName, bool]:
+    async def _ask_some(
+        self, peer: NodeId, held: Mapping[RecordName, Record], *, is_former: bool
+    ) -> dict[RecordName, bool]:
         """Say of those records that a peer answers for now whether it shows them."""
         nonce, me, view = token_bytes(NONCE_BYTES), self._overlay.view.node_id, self._overlay.view
         asked = [challenge(record, self._rng) for record in held.values()]
@@ -242,13 +246,15 @@ class PossessionChecks:
             said[name] = given is not None and given.digest == shown(record, asked[n], nonce, me, peer)
             if given is not None and given.held is not None and given.held.version > record.version.short:
                 newer[name] = given.held
+        behind = set[Slot]()
         if newer:
             entries = [
                 RangeEntry(held[name].key + bytes([name.kind]) + name.id, v.epoch, v.at_ms, v.digest)
                 for name, v in newer.items()
             ]
-            await self._sync.fetch(peer, entries, view.strategy.slot_bits)
+            behind = await self._sync.fetch(peer, entries, view.strategy.slot_bits, is_kept=not is_former)
         for name, version in newer.items():
             own = self._store.find_version(name.kind, name.id)
-            said[name] = own is not None and own >= version.version
+            is_here = own is not None and own >= version.version
+            said[name] = name.slot not in behind if is_former else is_here
         return said

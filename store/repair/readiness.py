@@ -11,10 +11,10 @@ the slot is served on, and compared anew.
 A node that the others left alone gives way later than one that slept. So when they meet again, one of them serves.
 
 A lost slot is served, and written to, until two of its live owners are ready and have everything that lies here
-(`former_slots.py` says when it leaves the disk). A stand-in for silent owners takes records that are written meanwhile,
-and is ready only if it was before. It hands those records over when the owners are back, so owners that sleep at night
-move no data. A keeper also copies what was there before, because copies are few. It is ready once compared, as an owner
-is.
+(`former_slots.py` says when it leaves the disk). It is served once more while no owner lives. A stand-in for silent
+owners takes records that are written meanwhile, and is ready only if it had the slot before. It hands those records
+over when the owners are back, so owners that sleep at night move no data. A keeper also copies what was there before,
+because copies are few. It is ready once compared, as an owner is.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
@@ -90,7 +90,7 @@ class Readiness:
     def __init__(self, config: StoreConfig, me: NodeId, started_at: float) -> None:
         self._config, self._me = config, me
         self._doubt_until = started_at + config.start_window_s
-        self.owned: frozenset[Slot] = frozenset()
+        self.owned = self._standing_in = frozenset[Slot]()
         self.ready: set[Slot] = set()
         self.former = FormerSlots(config.handoff_settle_s)
         self.keeping: Mapping[Slot, int] = {}  # slots of silent owners to be copied, or copied, and how many copies are
@@ -112,7 +112,8 @@ class Readiness:
         for slot in owned - self.owned:
             self._met[slot] = set()
         self.former.held |= (set(occupied) | self.ready) - owned - standing_in
-        self.owned = owned
+        self.former.whole -= owned
+        self.owned, self._standing_in = owned, standing_in
 
     def keep(self, slots: Mapping[Slot, int]) -> None:
         """Take note of the slots in which this node stands in and is to hold all, and how many copies each has."""
@@ -155,16 +156,23 @@ class Readiness:
                 self.ready.add(slot)
                 self.former.copied.add(slot)
         for slot in sorted(self._interrupted - self.owned):
-            replicas = replicas_of(slot)
-            if set(replicas.ready) & set(replicas.owners):
+            if set((replicas := replicas_of(slot)).ready) & set(replicas.owners):
                 self._withdraw(slot)
+        for slot in sorted(self.former.whole - self.ready - self.owned):
+            replicas = replicas_of(slot)
+            has_news = slot in self._standing_in or not replicas.ready
+            if has_news and not set(replicas.owners) & set(replicas.live_owners):
+                self.former.keep(slot)
+                self.ready.add(slot)
+                self._interrupted.add(slot)
         for slot in self.former.to_hand_over():
             replicas, handed = replicas_of(slot), self.former.handed(slot)
             live = set(replicas.owners) & set(replicas.live_owners)
-            if live and len(live & handed & set(replicas.ready)) >= min(SERVING_LEAST, len(live)):
+            is_with_all = bool(replicas.owners) and set(replicas.owners) <= handed
+            if is_with_all or (live and len(live & handed & set(replicas.ready)) >= min(SERVING_LEAST, len(live))):
+                self.former.whole |= {slot} & self.ready
                 self._withdraw(slot)
-            if replicas.owners and set(replicas.owners) <= handed:
-                self._withdraw(slot)
+            if is_with_all:
                 self.former.let_go(now, slot)
 
     def jobs(
@@ -176,8 +184,7 @@ class Readiness:
     ) -> list[SyncJob]:
         """Return the sessions to hold now, at most one a peer, none with a busy one; `choose` picks one of several.
 
-        `under_way`: slots that change hands in the sessions of this moment. The bound holds for them and the new ones.
-        No other peer is asked for them meanwhile, since the same records would come twice."""
+        `under_way`: slots that change hands just now. They count in the bound, and no other peer is asked for them."""
         room = self._config.handover_slots - len(under_way)
         chosen: dict[NodeId, SyncJob] = {}
         wishes = self._wishes(replicas_of, choose, busy, frozenset(under_way))
@@ -209,7 +216,7 @@ class Readiness:
                 wishes.setdefault((choose(peers), SyncPurpose.KEEP), []).append(slot)
         for slot in self.former.to_hand_over():
             replicas, handed = replicas_of(slot), self.former.handed(slot)
-            if peers := [p for p in replicas.owners if p in replicas.ready and p not in handed and p not in busy]:
+            if peers := [p for p in replicas.owners if p in replicas.ready and p not in {*handed, *busy}]:
                 wishes.setdefault((peers[0], SyncPurpose.HANDOFF), []).append(slot)
         for peer in sorted(self._checks.keys() - busy):
             if slots := sorted(self._checks[peer] & self.ready & (self.owned | self.keeping.keys())):
@@ -268,9 +275,13 @@ class Readiness:
                     asked.setdefault(peer, []).append(slot)
         return asked
 
-    def gone(self, now: float, replicas_of: ReplicasOf) -> list[Slot]:
+    def gone(
+        self, now: float, replicas_of: ReplicasOf, is_known: Callable[[NodeId], bool], is_short: Callable[[], str]
+    ) -> list[Slot]:
         """Return the former slots that may leave the disk: all owners have shown their copies, for long enough."""
-        return sorted(s for s in self.former.rested(now) if self.former.has_shown(s, replicas_of(s).owners))
+        shown = [(slot, replicas_of(slot).owners) for slot in self.former.shown()]
+        short, may_go = bool(shown and is_short()), self.former.may_go
+        return [s for s, who in shown if may_go(now, s, who, is_known=any(map(is_known, who)), is_short=short)]
 
     def dropped(self, slot: Slot) -> None:
         """Take note that a former slot left the disk."""
@@ -285,7 +296,7 @@ class Readiness:
             return resize_inside(slots, old_bits, new_bits)
 
         self.owned, self.ready = parts(self.owned), set(parts(self.ready))
-        self._interrupted, self.keeping = set(parts(self._interrupted)), {}
+        self._interrupted, self.keeping, self._standing_in = set(parts(self._interrupted)), {}, frozenset()
         self._left_alone = {part: at for slot, at in self._left_alone.items() for part in parts({slot})}
         self._alone = {part: since for slot, since in self._alone.items() for part in parts({slot})}
         self._met = {part: set(met) for slot, met in self._met.items() for part in parts({slot})}
@@ -312,12 +323,10 @@ class Readiness:
         - no other node is ready;
         - the only other ready one is a later owner, which may have the same gap;
         - this node was left alone, and the others are back for less than GIVE_WAY_S."""
-        if not replicas.ready:
-            return True
-        if slot in self._left_alone:
+        if slot in self._left_alone and replicas.ready:
             self._left_alone[slot] = min(self._left_alone[slot], now + GIVE_WAY_S)
-            if now < self._left_alone[slot]:
-                return True
+        if not replicas.ready or now < self._left_alone.get(slot, now):
+            return True
         if len(replicas.ready) != 1 or replicas.ready[0] not in replicas.owners:
             return False
         return replicas.owners.index(self._me) < replicas.owners.index(replicas.ready[0])

@@ -23,6 +23,7 @@ from store.repair.readiness import GAP_S, Readiness, SlotReplicas, StartupGate, 
 log = logging.getLogger(__name__)
 _FAILED_REST_S = 2.0  # before a peer that failed is tried again, doubled each time up to
 _LONGEST_REST_S = 60.0
+LAST_ROOM = 0.05  # of the quota: with less, copies of former slots go
 VIEWS_AGREE_S = 10.0  # after a change of members everybody writes to the new owners by then; what was missed is fetched
 
 
@@ -75,7 +76,7 @@ class ReplicaRepair:
 
     def compared(self) -> frozenset[NodeId]:
         """Return the live members with whom all that they own, too, has been compared."""
-        return frozenset(peer for peer in self._live if self._readiness.has_met(peer, self._shared(peer)))
+        return frozenset(p for p in self._live if self._readiness.has_met(p, self._shared(p)))
 
     @property
     def waiting(self) -> int:
@@ -86,6 +87,15 @@ class ReplicaRepair:
     def handing_over(self) -> int:
         """How many slots lie here and belong to others."""
         return len(self._readiness.former.held)
+
+    @property
+    def given_up(self) -> int:
+        """How many slots of others went within a day, before their time, because room ran short."""
+        return self._readiness.former.given_up(self._clock().steady)
+
+    def is_frozen(self, key: bytes) -> bool:
+        """Tell whether what lies here of the slot of a key stays as it is until it goes: all its owners have it."""
+        return self._readiness.former.is_let_go(slot_of(key, self._slot_bits))
 
     def compare(self, peer: NodeId, slots: Set[Slot]) -> None:
         """Have own slots compared with a peer at once, because its copies or ours seem to lack something."""
@@ -167,7 +177,7 @@ class ReplicaRepair:
         await self._notice_damage()
         readiness.update(now, self._replicas_of)
         self.announced.announce(self._readiness.ready)
-        while gone := readiness.gone(now, self._replicas_of):  # anew each time: a copy may be left here meanwhile
+        while gone := self._gone(now):  # anew each time: a copy may be left here meanwhile
             await self._store.drop_range(*slot_range(gone[0], self._slot_bits))
             readiness.dropped(gone[0])
             self._looked_at = self._clock().steady
@@ -252,6 +262,13 @@ class ReplicaRepair:
     def _is_owner(self, slot: Slot) -> bool:
         return self._overlay.view.node_id in self._overlay.view.owners(slot)
 
+    def _gone(self, now: float) -> list[Slot]:
+        """Former slots that may leave the disk now. A node that leaves for good waits for nobody's age."""
+        view = self._overlay.view
+        is_known = (lambda _: True) if view.is_leaving else view.is_known_for_a_day
+        is_short = partial(self._store.no_room, int(LAST_ROOM * self._store.room.quota_bytes))
+        return self._readiness.gone(now, self._replicas_of, is_known, is_short)
+
     def _shared(self, peer: NodeId) -> list[Slot]:
         """Own slots that a peer owns too."""
         return [s for s in sorted(self._readiness.owned) if peer in self._overlay.view.owners(s)]
@@ -289,8 +306,8 @@ class ReplicaRepair:
 
     def _to_show(self) -> list[tuple[NodeId, list[Slot]]]:
         """Live owners that have yet to show their copies of former slots, and are not asked just now."""
-        found = self._readiness.to_show(self._clock().steady, self._replicas_of).items()
-        return [(p, slots) for p, slots in found if p not in self._showing and self._overlay.view.is_live(p)]
+        found, is_live = self._readiness.to_show(self._clock().steady, self._replicas_of), self._overlay.view.is_live
+        return [(p, slots) for p, slots in found.items() if p not in self._showing and is_live(p)]
 
     async def _have_shown(self, peer: NodeId, slots: Sequence[Slot]) -> None:
         """Have an owner show its copies of former slots, some records of each."""

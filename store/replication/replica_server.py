@@ -23,7 +23,8 @@ from store.repair.peer_sync import items_between
 from store.repair.replica_repair import ReplicaRepair
 from store.writing.admission import Admission
 from store.writing.proof_thread import ProofThread
-from store.writing.write_right import Ruling, WriteRight
+from store.writing.ruling import Ruling
+from store.writing.write_right import WriteRight
 
 log = logging.getLogger(__name__)
 NOT_KEPT = "not ready: the disk takes nothing"

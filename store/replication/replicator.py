@@ -33,6 +33,7 @@ from store.repair.replica_repair import ReplicaRepair
 from store.repair.shard_mover import ShardMover
 from store.replication.replica_server import ReplicaServer
 from store.writing.admission import Admission, HostWriters
+from store.writing.budget_keeper import LOOK_EVERY_S
 from store.writing.draft_queue import DraftProofs
 from store.writing.package_sender import PackageSender
 from store.writing.proof_thread import ProofThread
@@ -86,6 +87,7 @@ class Replicator:
         self.refusals = check.refusals
         self.host_writers = HostWriters(overlay, places)
         right = WriteRight(overlay, store, proofs)
+        self.budgets = right.budgets
         self._drafts = drafts = DraftProofs(overlay, right, signer, places)
         sync = PeerSync(overlay, store, check, proofs, self.host_writers, right)
         audit = audit or PeerAudit(store.clock, rng.random)
@@ -97,7 +99,9 @@ class Replicator:
         self._writer = ReplicaWriter(store, overlay, handoff, repair.not_kept, check, drafts, sender)
         self._reader = ReplicaReader(store, overlay, rng, repair.is_ready, sync, audit)
         self._lister = RangeLister(store, overlay, rng, repair.is_ready, sync)
-        admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers)
+        admission = Admission(
+            overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers, repair.is_frozen
+        )
         self._server = ReplicaServer(store, overlay, proofs, check, admission, repair, handoff, right)
         audit.checks.repeat(lambda: checks.step(repair.ready, repair.compare))
         self._shard_mover = ShardMover(store, overlay, places, self._writer.move, drafts.rekeyed)
@@ -118,6 +122,7 @@ class Replicator:
             repeat("store-tend", self._tend, self._config.tend_every_s)
             start("store-scrub", self._scrub)
             repeat("store-try-again", self._store.try_again, TRY_AGAIN_S)
+            repeat("store-budgets", self.budgets.step, LOOK_EVERY_S)
             repeat("store-mover", self._shard_mover.step, self._config.move_every_s)
 
     def scrub_now(self) -> None:
@@ -194,6 +199,11 @@ class Replicator:
         """How many copies are still to be delivered to live peers."""
         view = self._overlay.view
         return sum(count for peer, count in self._handoff.counts().items() if view.is_live(peer))
+
+    @property
+    def given_up(self) -> int:
+        """How many slots of new owners went within a day, before their time, because room ran short."""
+        return self._repair.given_up
 
     def status(self) -> ReplicatorStatus:
         """Return the figures of this moment."""

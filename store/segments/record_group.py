@@ -126,6 +126,10 @@ class RecordGroup:
         except IndexError:
             raise ValueError(f"a group of {len(self)} has no number {n}") from None
 
+    def author(self, n: int) -> bytes:
+        """Return the public key of the n-th record's author."""
+        return self._data.sealed[self._data.seals[n]].author
+
     def _name(self, n: int) -> tuple[Kind, DocumentId, Key, Version]:
         data = self._data
         url = url_in(self.body(n))
@@ -247,6 +251,10 @@ class PackedRecords:
             return decode_head(self._encoded[n])
         except IndexError:
             raise ValueError(f"a package of {len(self)} has no number {n}") from None
+
+    def author(self, n: int) -> bytes:
+        """Return the public key of the n-th record's author."""
+        return self.record(n).proof.author
 
 
 SharedFrame = RecordGroup | PackedRecords

@@ -4,7 +4,8 @@ Pure but for the view that it is given: `now` is an argument. The candidates of 
 come, write its records. They also bring records of others when they repair, hand over or pay what they owe. So a
 record's author says nothing about who may bring it. Other members may bring, at a bounded rate, found URLs and, if they
 may import, their own imports. A former owner that is no candidate any more may bring the records that it still has to
-hand over. A node that is no member brings nothing.
+hand over. A node that is no member brings nothing. Only owners and stand-ins of a slot take what erases former
+versions: whoever takes a slot over erases nothing at those who had it.
 
 The holder of the lease of a site's home slot alone says where the site lies, as far as this node can see that. A host
 record moves a site's pages, and depths are never taken back. So a new depth counts only while its author holds the
@@ -35,6 +36,7 @@ from dht import (
     slot_of,
 )
 from store.config import StoreConfig
+from store.record.former_page import is_erasure
 from store.record.host_record import decode_host
 from store.record.package import MAX_RECORDS, url_of
 from store.record.record import Draft, Kind, Record
@@ -132,9 +134,11 @@ class Admission:
         places: SiteShards,
         serves: Callable[[bytes], bool],
         host_writers: HostWriters,
+        is_frozen: Callable[[bytes], bool] = lambda key: False,
     ) -> None:
-        """`serves(key)`: whether this node answers for the slot of a key, which may be another's by now."""
-        self._overlay, self._places, self._serves = overlay, places, serves
+        """`serves(key)`: whether this node answers for the slot of a key, which may be another's by now.
+        `is_frozen(key)`: whether it has only what lay there before."""
+        self._overlay, self._places, self._serves, self._is_frozen = overlay, places, serves, is_frozen
         self._host_writers = host_writers
         self._foreign = RateLimiter(records_s, max(BURST_S * records_s, MAX_RECORDS))
 
@@ -147,7 +151,10 @@ class Admission:
         for n, record in enumerate(records):
             slot = slot_of(record.key, bits)
             is_ours = slot in owned or slot in view.kept() or self._serves(record.key)
-            if not is_ours and not (is_hint and view.node_id in view.candidates(slot)):
+            may_keep = is_ours or (
+                is_hint and view.node_id in view.candidates(slot) and not self._is_frozen(record.key)
+            )
+            if not may_keep or (slot not in owned and record.kind == Kind.FORMER and is_erasure(record.id)):
                 reasons[n] = f"slot {slot} is not mine"
             elif record.kind == Kind.HOST and (objection := self._of_site(peer, record, slot)):
                 reasons[n] = objection

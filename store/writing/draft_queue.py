@@ -23,7 +23,8 @@ from store.record.package import Signer, sign_package, url_in
 from store.record.record import Draft, Kind, Record
 from store.writing.admission import is_import
 from store.writing.package_sender import gathering_s
-from store.writing.write_right import WriteRight, needs_grant
+from store.writing.ruling import needs_grant
+from store.writing.write_right import WriteRight
 
 
 class GrantedDraft(NamedTuple):

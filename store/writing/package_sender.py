@@ -17,7 +17,8 @@ from store.record.package import pack, url_of
 from store.record.package_part import PackagePart, whole_parts
 from store.record.record import Record
 from store.writing.admission import is_import
-from store.writing.write_right import Ruling, WriteRight
+from store.writing.ruling import Ruling
+from store.writing.write_right import WriteRight
 
 # below the 5 s after which a put fails; peers that are always slow are no reason to copy more
 LEAST_S, MOST_S = 0.3, 4.0
@@ -125,6 +126,8 @@ class PackageSender:
         else:
             named = tuple(dict.fromkeys(grant for grant in grants if grant is not None))
             refused = await self._ask(peer, records, lacking, named, parts)
+        if refused:
+            self._right.budgets.note_refusals(peer, refused.values())
         if len(refused) < len(records):
             self._times.note(peer, self._clock().steady - began)
         return refused

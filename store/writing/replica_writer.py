@@ -24,9 +24,9 @@ from store.record.messages import MAX_HINTED
 from store.record.package_part import MAX_PARTS, PackagePart, make_parts
 from store.record.record import Draft, Record
 from store.record.record_check import RecordCheck
-from store.writing.admission import TOO_MUCH
 from store.writing.draft_queue import DraftProofs, DraftQueue, PendingWrite
 from store.writing.package_sender import PackageSender
+from store.writing.ruling import TOO_MUCHES
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class ReplicaWriter:
             short = [p for p in batch if not p.is_settled]
             if not short:
                 return
-            is_too_much = not under_way and all(p.refusal == TOO_MUCH for p in short)
+            is_too_much = not under_way and all(p.refusal in TOO_MUCHES for p in short)
             if waited >= self._config.write_deadline_s or is_too_much:
                 self._give_up(short, waited)
                 return

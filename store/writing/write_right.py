@@ -17,7 +17,6 @@ import asyncio
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import partial
-from typing import NamedTuple
 
 from dht import (
     NodeId,
@@ -40,36 +39,14 @@ from store.record.package import MAX_RECORDS
 from store.record.package_part import PackagePart
 from store.record.record import Draft, Kind, Record
 from store.writing.admission import TOO_MUCH, ImportQuota, import_flaw, is_import
+from store.writing.budget_keeper import AuthorBudgets
 from store.writing.proof_thread import ProofThread
+from store.writing.ruling import ERASES, LATER, UNKNOWN, WITHOUT, Ruling, needs_grant
 
 log = logging.getLogger(__name__)
 
-WITHOUT = "nothing proves that its author held the slot's lease"
-UNKNOWN = "its grant is signed by too few candidates of the slot, and nobody who is ready for it has the record"
-ERASES = "it would erase older versions, and most owners of its slot have not signed its grant"
-LATER = "too few candidates of the slot signed its grant, and others cannot be asked now; send it again later"
 ASKED_MOST = 3  # who is ready for a slot, about one record
 _SIGNATURE_BYTES = 8192  # checking one takes as long as proving so many bytes of records
-
-
-class Ruling(NamedTuple):
-    """Says why a record is not taken, "" where it is, then by which grant, if it needs one. `is_final`: asking again
-    later would change nothing."""
-
-    reason: str = ""
-    grant: SignedGrant | None = None
-    is_final: bool = True
-
-    @property
-    def is_blamed(self) -> bool:
-        """Whether its author is at fault: a refusal that is counted."""
-        return bool(self.reason) and (self.is_final or self.reason == TOO_MUCH)
-
-
-def needs_grant(kind: Kind, epoch: int) -> bool:
-    """Tell whether a version must prove its lease. A found URL and an import, which have epoch 0, need not. A FORMER
-    needs the grant of the page in it."""
-    return epoch > 0 and kind in (Kind.DOCUMENT, Kind.VISIT, Kind.HOST, Kind.FORMER)
 
 
 class WriteRight:
@@ -79,18 +56,24 @@ class WriteRight:
         self._overlay, self._store, self._proofs = overlay, store, proofs
         self._config, self._clock = store.config, store.clock
         self._questions = RateLimiter(store.config.stranger_records_s, MAX_RECORDS)
-        self._imported = ImportQuota(store.config)
+        self._imported, self.budgets = ImportQuota(store.config), AuthorBudgets(overlay, store)
 
     async def judge(
-        self,
-        peer: NodeId,
-        records: Sequence[Record],
-        grants: Sequence[SignedGrant],
-        *,
-        counts: bool = False,
+        self, peer: NodeId, records: Sequence[Record], grants: Sequence[SignedGrant], *, counts: bool = False
     ) -> list[Ruling]:
-        """Judge records that a peer brings together with these grants; with `counts` imports are to be kept here and
-        count for their author's day."""
+        """Judge records that a peer brings together with these grants. With `counts` they are to be kept here, and
+        count for their authors' limits."""
+        rulings = await self._judge(peer, records, grants, counts=counts)
+        if counts:
+            good = [n for n, ruling in enumerate(rulings) if not ruling.reason]
+            self.budgets.note_grants({grant for ruling in rulings if (grant := ruling.grant) is not None})
+            for n, reason in (await self.budgets.refusals(peer, [records[n] for n in good])).items():
+                rulings[good[n]] = Ruling(reason, is_final=False)
+        return rulings
+
+    async def _judge(
+        self, peer: NodeId, records: Sequence[Record], grants: Sequence[SignedGrant], *, counts: bool
+    ) -> list[Ruling]:
         needing = [n for n, record in enumerate(records) if needs_grant(record.kind, record.version.epoch)]
         rulings = [Ruling()] * len(records)
         for n, reason in (await self._import_reasons(peer, records, counts=counts)).items():
@@ -114,18 +97,23 @@ class WriteRight:
     ) -> None:
         """Keep records that were judged so, those of whole `parts` as they came; durable when this returns. Raises
         MachineRefuses or StoreCorrupt."""
-        await self.keep_grants(ruling.grant for ruling in rulings)
-        pairs = zip(records, rulings, strict=True)
-        erasures = [erasure for pair in pairs if (erasure := self._to_erase(*pair)) is not None]
-        await self._store.put([*records, *erasures], parts)
+        is_written = False
+        try:
+            await self.keep_grants(ruling.grant for ruling in rulings)
+            pairs = zip(records, rulings, strict=True)
+            erasures = [erasure for pair in pairs if (erasure := self._to_erase(*pair)) is not None]
+            await self._store.put([*records, *erasures], parts)
+            is_written = True
+        finally:
+            self.budgets.settle(records, is_written=is_written)
 
     def _to_erase(self, record: Record, ruling: Ruling) -> Record | None:
-        """Return the record that erases the former versions of a page that asks for it, None where none may. The page's
-        grant must be from most owners, so two candidates that conspire erase nothing."""
-        if (erasure := erasure_of(record)) is None:  # nearly always
+        """Return what erases the former versions of a page that asks for it, None where nothing may. The page's grant
+        must be from most owners, so two candidates that conspire erase nothing; a former owner erases nothing."""
+        if (erasure := erasure_of(record)) is None or ruling.grant is None:  # nearly always
             return None
-        may = ruling.grant is not None and self.is_of_most_owners(ruling.grant, record.key)
-        return erasure if may else None
+        is_ours = slot_of(record.key, (view := self._overlay.view).strategy.slot_bits) in view.owned()
+        return erasure if is_ours and self.is_of_most_owners(ruling.grant, record.key) else None
 
     def import_flaw(self, key: bytes) -> str:
         """Say why the owner of a public key may not import pages, "" where it may."""

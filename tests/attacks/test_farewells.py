@@ -16,7 +16,7 @@ from node.extras.simulation.world import World, WorldPlan
 from store import Document, Draft, Kind, encode_document
 from store.record.messages import PutPackage, PutReply
 from store.record.package import pack, sign_package
-from store.writing.write_right import UNKNOWN, WITHOUT
+from store.writing.ruling import UNKNOWN, WITHOUT
 from tests.sim.judged import crawled
 from tests.sim.simulated import simulated
 

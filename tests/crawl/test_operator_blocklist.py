@@ -30,6 +30,7 @@ def test_an_entry_names_what_it_says_and_nothing_else(entry: str, refused: str, 
 @pytest.mark.parametrize(
     "entry",
     (
+        *("10.20.0.1/16", "only a.test", "only ", "only 10.20/16", "::ffff:10.0.0.0/104", "2001:db8::/200"),
         *("", "*.", "http://a.test/", "a.test/x", "A.test", "a b", "*.*.a", ".a.test", "a.test.", "/(/"),
         "/" + "x" * 1001 + "/",
     ),
@@ -49,6 +50,30 @@ def test_peers_know_of_exactly_the_hosts_that_are_refused(entries: list[str], ho
         == bool(refusals.reason(url))
         == any(host_matches(e, host) for e in entries)
     )
+
+
+@pytest.mark.parametrize(
+    ("entries", "address", "reason"),
+    [
+        (("192.0.2.0/24",), "192.0.2.7", 'crawl.refuse "192.0.2.0/24"'),
+        (("192.0.2.0/24",), "::ffff:192.0.2.7", 'crawl.refuse "192.0.2.0/24"'),
+        (("192.0.2.0/24",), "192.0.3.1", ""),
+        (("192.0.2.7",), "192.0.2.7", 'crawl.refuse "192.0.2.7"'),
+        (("2001:db8::1",), "2001:db8::1", 'crawl.refuse "2001:db8::1"'),
+        (("only 10.20.0.0/16", "only 2001:db8::/48"), "2001:db8::9", ""),
+        (("only 10.20.0.0/16", "10.20.9.0/24"), "10.20.9.1", 'crawl.refuse "10.20.9.0/24"'),
+        (("only 10.20.0.0/16",), "9.9.9.9", 'crawl.refuse "only 10.20.0.0/16"'),
+        (("only 10.20.0.0/16",), "2001:db8::9", 'crawl.refuse "only 10.20.0.0/16"'),
+        (("example.org",), "9.9.9.9", ""),
+    ],
+)
+def test_a_prefix_names_addresses(entries: tuple[str, ...], address: str, reason: str) -> None:
+    refusals = OperatorBlocklist(entries)
+    assert refusals.address_reason(address) == reason
+    assert refusals.reason(f"http://{f'[{address}]' if ':' in address else address}/") == reason
+    assert refusals.reason("http://a.test/") == "", "only its addresses tell"
+    assert refusals.judges_addresses == (entries != ("example.org",))
+    assert CrawlConfig(refuse=entries).refuse == entries
 
 
 def test_what_is_told_is_bounded_and_patterns_are_not_told() -> None:

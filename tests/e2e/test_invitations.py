@@ -26,7 +26,7 @@ def warned(machine: Machine, words: str) -> bool:
 def test_friends_come_by_file_and_by_words_a_stranger_is_told_and_a_guest_is_put_out(tmp_path: Path) -> None:
     with village(tmp_path, WEB, 21300) as town:
         new = ("network", "new", "campus", "--out", "campus.toml", "--bootstrap", f"127.0.0.1:{town.ports[-1]}")
-        assert "an invitation for 100 nodes" in " ".join(dse_node(*new, home=tmp_path).stdout.split())
+        assert "an invitation for 10 nodes" in " ".join(dse_node(*new, home=tmp_path).stdout.split())
         one = town.add("one", "node.families=[4]")
         one.start()
         wait_until("the founder owns all", lambda: owned(one) > 0)

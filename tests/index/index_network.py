@@ -165,6 +165,9 @@ class FakeOverlay:
     def peers(self) -> "FakeOverlay":
         return self
 
+    def replaced(self) -> frozenset[Slot]:
+        return frozenset()
+
     def vanished(self) -> frozenset[NodeId]:
         return self._network.vanished
 

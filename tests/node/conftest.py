@@ -267,7 +267,7 @@ class FakeService:
             network="ab" * 20, version=3, effective_at=1, expires_at=2, next_at=2, publishers=("cd" * 32,)
         )
         about = {"digest": "ef" * 32, "signed_by": ["cd" * 32], "warnings": ["the next version is 3 days late"]}
-        return {**msgspec.to_builtins(strategy), **about}
+        return {**msgspec.to_builtins(strategy), "not_understood": [], **about}
 
     async def document(self, urls: Sequence[str], *, local: bool = False) -> list[StoredDocument | Json | None]:
         found = [PAGES.get(url) for url in urls]
@@ -413,7 +413,7 @@ class FakeService:
     async def publish_strategy(self, document: bytes) -> Json:
         if b"signatures" not in document:
             raise BadStrategy("signatures", "1 of 2 that are needed", "let another publisher sign it")
-        return {"version": 4}
+        return {**await self.strategy(), "version": 4, "adopted": True}
 
 
 def _as_of(captures: Sequence[Capture], at: float) -> list[Capture]:

@@ -176,6 +176,27 @@ def test_the_network_itself_spreads_its_biggest_site_in_mid_crawl(
     simulate(lambda world: watched(world, scenario), plan)
 
 
+def test_a_named_crawler_fetches_all_of_a_site_that_the_network_spreads(monkeypatch: pytest.MonkeyPatch):
+    """Several nodes hold its parts; the named one need not know that it is spread."""
+    monkeypatch.setattr(sim_node, "SPREADING", ShardPolicy(pages=33, nodes=6, look_every_s=20.0))
+
+    async def scenario(world: World) -> None:
+        nodes = await world.add(6)
+        await world.pass_time(8.0)
+        name = nodes[4].overlay.node_id.hex()
+        world.publish(rules=(Rule(action="prefer", host=BIG, peer=name),))
+        await world.pass_time(20.0)
+        await world.crawl()
+        await crawled(world)
+        assert spread_sites(world) and len(keepers(world)) > 1
+        assert crawlers(world).keys() == {nodes[4].name}
+        assert_complete(world)
+        assert_polite(world)
+        assert not repeated(world.log)
+
+    simulate(scenario, WorldPlan(seed=24, hosts=4, pages=60, slot_bits=6, zipf=True))
+
+
 def assert_nothing_astray(world: World) -> None:
     place = next(
         node for node in world.running() if node.node_core.store.host_book.spreads

@@ -34,7 +34,7 @@ from dht.ownership.ready_peers import LastWord
 from store import Draft, MemoryDisk, RecordStore, Replicator, StoreConfig
 from store.record.record_check import BodyRules, RecordCheck
 from store.segments.file_system import FolderDisk
-from store.writing.write_right import needs_grant
+from store.writing.ruling import needs_grant
 from tests.coroutine_tests import Story, Test, as_test
 from tests.store.support import WALL, NoBodyRules, grant
 
@@ -223,6 +223,13 @@ class FakeOverlay:
 
     def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
         return tuple(peer for peer in peers if peer in self.net.old)
+
+    def is_known_for_a_day(self, peer: NodeId) -> bool:
+        return True
+
+    @property
+    def is_leaving(self) -> bool:
+        return False
 
     def ready(self, slot: Slot) -> tuple[NodeId, ...]:
         return tuple(sorted(m for m in self.candidates(slot) if self.is_ready(m, slot)))

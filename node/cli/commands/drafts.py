@@ -3,7 +3,6 @@
 import sys
 import time
 from argparse import Namespace
-from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +25,9 @@ from dht import (
     sign_strategy,
     unknown_parts,
 )
+from node.cli.commands.draft_notes import notes_on, print_notes
 from node.cli.commands.output import asked_for_yes, print_facts, print_json
+from node.cli.commands.strategy_files import read_any, read_file, write_signed
 from node.cli.commands.target_node import client
 from node.errors import NotRunning
 from node.strategy.draft import (
@@ -39,6 +40,7 @@ from node.strategy.draft import (
     check_understood,
     draft,
     host_rule,
+    join_only,
     next_version,
     parse_admitter,
     parse_duration,
@@ -52,8 +54,6 @@ from node.views.lenient_json import Json, listed, tables
 from node.views.safe_text import plain, plain_json
 from node.views.strategy import change_lines, effect_lines, instant
 
-MAX_DRAFT_BYTES = 1 << 20
-
 
 def make(arguments: Namespace) -> int:
     """Write the next version of the strategy, from the newest known one and the changes asked for (strategy draft)."""
@@ -64,13 +64,15 @@ def make(arguments: Namespace) -> int:
     strategy = draft(newest, digest, _draft_request(arguments, newest), int(time.time()))
     _check_slots(arguments, newest.slot_bits, strategy)
     check_index_copies(strategy, is_meant=arguments.one_index)
-    text = encode_document(strategy).decode()
+    text, notes = encode_document(strategy).decode(), notes_on(strategy, None if arguments.source else arguments)
     if not arguments.out:
         print(plain_json(text))
+        print_notes(notes, sys.stderr)
         return 0
     Path(arguments.out).write_text(text + "\n")
     print(f"{arguments.out}: version {strategy.version}, in force from {instant(strategy.effective_at)}; it changes")
     print_facts([(f"  {name}", value) for name, value in change_lines(changes_json(newest, strategy))])
+    print_notes(notes)
     print(f"\nLook at it, then: dse-node strategy sign {arguments.out} --key PUBLISHER.key --out signed.json")
     return 0
 
@@ -78,9 +80,9 @@ def make(arguments: Namespace) -> int:
 def diff(arguments: Namespace) -> int:
     """Compare a draft or signed file with the strategy in force, or two files with each other (strategy diff A [B])."""
     if arguments.other:
-        before, after = _read_any(arguments.file), _read_any(arguments.other)
+        before, after = read_any(arguments.file), read_any(arguments.other)
     else:
-        after = _read_any(arguments.file)
+        after = read_any(arguments.file)
         before, _ = _ask_version(arguments, "")
     body: Json = {
         "from": {"version": before.version},
@@ -89,6 +91,8 @@ def diff(arguments: Namespace) -> int:
     }
     if arguments.effect:
         body["effect"] = _preview(arguments, after)
+    else:
+        body["notes"] = notes_on(after, None if arguments.other else arguments)
     if arguments.json:
         print_json(body)
         return 0
@@ -96,6 +100,7 @@ def diff(arguments: Namespace) -> int:
     print_facts([(f"  {name}", value) for name, value in change_lines(body["changes"])])
     if arguments.effect:
         _print_effect(body["effect"], sys.stdout)
+    print_notes(body.get("notes", []))
     return 0
 
 
@@ -115,7 +120,7 @@ def sign(arguments: Namespace) -> int:
         return 1
     for key in keys:
         signed = add_signature(signed, key)
-    _write(signed, arguments.out)
+    write_signed(signed, arguments.out)
     _say_what_lacks(arguments, signed, strategy)
     return 0
 
@@ -144,7 +149,7 @@ def _draft_request(arguments: Namespace, newest: Strategy) -> DraftRequest:
     ]
     return DraftRequest(
         fields=dict(parse_setting(text) for text in arguments.set),
-        rules=rules,
+        rules=join_only(rules),
         drop_rules=arguments.drop_rule,
         block=[node.lower() for node in arguments.block],
         unblock=[node.lower() for node in arguments.unblock],
@@ -250,43 +255,8 @@ def _version_in(body: Json) -> tuple[Strategy, str]:
         raise NotRunning("the node", f"its strategy cannot be read ({error})", "use a node of this version") from None
 
 
-def _read_any(source: str) -> Strategy:
-    """Read a draft, a signed document, or what `strategy show --json` printed (that version itself)."""
-    data = read_file(Path(source))
-    if b'"signatures"' in data:
-        return parse_document(decode_signed(data).document)
-    try:
-        fields = msgspec.json.decode(data, type=dict[str, Any])
-        if "digest" in fields:
-            return msgspec.convert({n: v for n, v in fields.items() if n not in ABOUT}, Strategy)
-    except msgspec.DecodeError:
-        pass
-    try:
-        return parse_document(data)
-    except BadStrategy as error:
-        raise BadStrategy(source, error.reason, error.remedy) from None
-
-
-def read_file(path: Path) -> bytes:
-    """Read the bytes of a strategy document; raises BadStrategy."""
-    try:
-        with path.open("rb") as file:
-            return file.read(MAX_DRAFT_BYTES).removeprefix(BOM_UTF8)
-    except OSError as error:
-        raise BadStrategy(str(path), error.strerror or str(error), "give the path of a strategy document") from None
-
-
 def _plain_document(strategy: Strategy) -> bytes:
     return plain_json(encode_document(strategy).decode()).encode()
-
-
-def _write(signed: SignedStrategy, out: str | None) -> None:
-    data = encode_signed(signed)
-    if out is None:
-        text = data.decode()  # its bytes are signed: a program gets all of them
-        print(plain_json(text) if sys.stdout.isatty() else text)
-    else:
-        Path(out).write_bytes(data + b"\n")
 
 
 # What it moves
@@ -310,6 +280,7 @@ def _show_preview(arguments: Namespace, strategy: Strategy) -> None:
     except DseError as error:
         print(f"  no preview: {plain(error)}", file=sys.stderr)
         print("  so it is not known who would stay, nor which slots, pages and hosts this moves", file=sys.stderr)
+        print_notes(notes_on(strategy, None), sys.stderr)
         return
     _print_effect(effect, sys.stderr)
     stay, lost = len(listed(effect.get("stay"))), len(tables(effect, "lost"))

@@ -7,7 +7,7 @@ from node.cli.commands.output import bold, marked, print_facts, print_json, prin
 from node.cli.commands.target_node import client
 from node.errors import RefusedByNode
 from node.views.duration import parse_duration
-from node.views.evidence import evidence_lines
+from node.views.evidence import evidence_lines, local_lines
 from node.views.peers import PeerRow, peer_rows
 from node.views.safe_text import around, plain
 from node.views.status import StatusView, size, view_of
@@ -113,16 +113,24 @@ def peers(arguments: Namespace) -> int:
             str(row.refuses) if row.refuses else "-",
             row.invited_by or "-",
             row.possession or "-",
+            row.beyond or "-",
         )
         for row in peer_rows(body["peers"])
     ]
     columns = ("NODE", "NAME", "STATE", "ADDRESSES", "STRATEGY", "READY", "CRAWLS", "DUE", "LOAD %", "ROOM")
-    print_table((*columns, "HEARD", "REFUSES", "INVITED BY", "POSSESSION"), rows)
+    print_table((*columns, "HEARD", "REFUSES", "INVITED BY", "POSSESSION", "BEYOND LIMITS"), rows)
     return 0
 
 
 def evidence(arguments: Namespace) -> int:
     """List the evidence against authors of pages; exit with 1 where fetching pages again confirms some."""
+    if arguments.local:
+        status = client(arguments).get("/api/v1/status")
+        if arguments.json:
+            print_json({name: status[name] for name in ("second_looks", "limits")})
+        else:
+            print("\n".join(local_lines(status)))
+        return 0
     node = client(arguments, needs_token=True)
     body = node.post("/api/v1/evidence", {"fetch": not arguments.no_fetch})
     if arguments.json:

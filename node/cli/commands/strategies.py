@@ -5,8 +5,8 @@ from argparse import Namespace
 from pathlib import Path
 
 from dht import decode_signed, parse_document
-from node.cli.commands.drafts import read_file
 from node.cli.commands.output import print_facts, print_json
+from node.cli.commands.strategy_files import read_file
 from node.cli.commands.target_node import client
 from node.views.lenient_json import Json
 from node.views.safe_text import plain

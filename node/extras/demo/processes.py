@@ -142,15 +142,16 @@ READY = re.compile(r"\d+ hosts on port (\d+); admin port (\d+)")
 READY_WITHIN_S = 20.0
 
 
-async def start_web(children: Children, root: Path | None, folder: Path, ipv6: bool) -> ServedWeb:
-    """Serve a folder of sites, or the bundled web; return when it answers. Its log is FOLDER/web.jsonl."""
+async def start_web(children: Children, root: Path | None, folder: Path, ipv6: bool, port: int = 0) -> ServedWeb:
+    """Serve a folder of sites, or the bundled web; return when it answers. Its log is FOLDER/web.jsonl. Port 0 takes a
+    free one."""
     if root is None:
         root = folder / "web"
         unpack_sample(root)
     hosts = folder / "hosts"
     family = [] if ipv6 else ["--no-ipv6"]
     child = children.start(
-        *("web", "node.extras.demo.sample_web", "--root", str(root), "--port", "0", "--admin-port", "0"),
+        *("web", "node.extras.demo.sample_web", "--root", str(root), "--port", str(port), "--admin-port", "0"),
         *("--log", str(folder / "web.jsonl"), "--hosts-file", str(hosts), *family),
     )
     port, admin_port = await ready_ports(child)

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from crawl import FamilyMissing, Fetched, FetchFailed
+from crawl import FamilyMissing, Fetched, FetchFailed, JudgeAddress, permitted
 from dht import Family, WorkingFamilies, split_url
 from node.extras.simulation.scripted_web import ScriptedWeb
 
@@ -41,10 +41,18 @@ class ScriptedFetcher:
         """`families`: what the node believes of its machine; `has`: what is so."""
         self._is_second_look = is_second_look
         self._web, self._node, self._log, self._families, self._has = web, node, log, families, has
+        self._judge: JudgeAddress = permitted
+
+    def judge_addresses(self, judge: JudgeAddress) -> None:
+        """Ask hosts at addresses that `judge` permits, and no others."""
+        self._judge = judge
 
     async def find_way(self, url: str) -> None:
-        """Raise FamilyMissing where the node believes that its machine has no family of a site's."""
+        """Raise AddressDenied where the rules deny a site's address, FamilyMissing where the node believes that its
+        machine has no family of the site's."""
         host = split_url(url).host
+        if (address := self._web.addresses.get(host, "")) and (denied := self._judge(host, address)):
+            raise denied
         there = self._web.families.get(host, BOTH)
         if self._families.working.isdisjoint(there):
             raise FamilyMissing(host, there[0])

@@ -121,6 +121,7 @@ class SimNode:
                 around.web, self.name, around.log, overlay.families, has, is_second_look=True
             ),
             find_way=fetcher.find_way,
+            judge_addresses=fetcher.judge_addresses,
             find_texts=around.web.find_texts,
         )
         environment = NodeEnvironment(

@@ -35,10 +35,11 @@ from node.extras.simulation.network import SimNetwork
 from node.extras.simulation.scripted_fetch import Visited
 from node.extras.simulation.scripted_web import ScriptedWeb
 from node.extras.simulation.sim_node import PORT, STORE, SimEnvironment, SimNode, addresses_of
-from node.strategy.founding import FIRST_DAYS, FIRST_USES, first_strategy
+from node.strategy.founding import FIRST_DAYS, first_strategy
 from store import StoreConfig, TooFewCopies
 
 DAY_S = 86_400
+USES = 100  # of the invitation that all nodes are given
 BOOTSTRAP_NODES = 3  # the first nodes are in the network file
 SKEW_S = 1.0  # wall clocks are up to this much ahead or behind
 FAMILIES: tuple[tuple[Family, ...], ...] = ((4, 6), (4,), (4, 6), (6,))
@@ -92,7 +93,7 @@ class World:
         self._around = SimEnvironment(self.wire, self._network(first), self.web, self.log, ThreadPoolExecutor(1))
         self.network = self._around.network
         if first.admission == "invited":
-            self.invitation = str(self.invite(FIRST_USES))
+            self.invitation = str(self.invite(USES))
 
     def invite(
         self, uses: int, *, by: Identity | None = None, days: int = FIRST_DAYS, ago_s: float = 0.0, network: str = ""
@@ -126,6 +127,10 @@ class World:
     async def add_auto(self, families: tuple[Family, ...]) -> SimNode:
         """Start a node that has to find out whether it is reached."""
         return await self._add(families=families, mode="auto")
+
+    async def add_as(self, identity: Identity) -> SimNode:
+        """Start a new node with an identity that was chosen."""
+        return await self._add(identity=identity)
 
     async def add_twin(self, node: SimNode) -> SimNode:
         """Start another machine with a node's identity and a copy of what it keeps of its place in the network."""
@@ -223,6 +228,7 @@ class World:
         is_bare: bool = False,
         stable: bool = True,
         twin_of: SimNode | None = None,
+        identity: Identity | None = None,
         addresses: tuple[Address, ...] = (),
     ) -> SimNode:
         number = len(self.nodes)
@@ -234,8 +240,8 @@ class World:
             folder.mkdir()
         else:
             copytree(twin_of.folder, folder)
-        identity, clock = Identity(rng.randbytes(32)), self.loop.clock(skew_s)
-        identity = twin_of.identity if twin_of is not None else identity
+        drawn, clock = Identity(rng.randbytes(32)), self.loop.clock(skew_s)
+        identity = twin_of.identity if twin_of is not None else identity or drawn
         if self.invitation and twin_of is None:
             (folder / "invitation").touch(0o600)
             (folder / "invitation").write_text(self.invitation)

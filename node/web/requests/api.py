@@ -13,6 +13,7 @@ from node.api.evidence import EvidenceOrder
 from node.api.operation import LeaveOrder, NoFields, Paused, PauseOrder
 from node.api.peers import Peers
 from node.api.search import Suggestions
+from node.api.strategy_schema import strategy_schema
 from node.jobs.job_progress import MAX_ASKED
 from node.service.service import Service
 from node.web.requests.asker_language import asker_language
@@ -95,6 +96,10 @@ class Api:
         """Answer GET /api/v1/strategy."""
         values = parameters(request, "strategy")
         return json_response(await self._service.strategy(values.text("version")))
+
+    async def strategy_schema(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/strategy/schema."""
+        return json_response(strategy_schema())
 
     async def strategy_log(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/strategy/log."""

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from node.api.body import Json
+from node.api.strategy_schema import describe
 from node.web.requests.problems import ProblemDetails
 from node.web.requests.route_table import ROUTES
 from node.web.requests.routes import FORM, JSON, HttpRoute, Parameter
@@ -18,6 +19,7 @@ def openapi(version: str) -> Json:
     """Return the OpenAPI 3.1 document of all routes. `version`: this node's."""
     bodies = list(dict.fromkeys(_bodies(ROUTES)))
     written, components = msgspec.json.schema_components(bodies, ref_template="#/components/schemas/{name}")
+    describe(components)
     schemas = dict(zip(bodies, written, strict=True))
     paths: dict[str, Json] = {}
     for entry in ROUTES:

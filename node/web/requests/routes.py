@@ -7,6 +7,7 @@ Pure: values only. a handler is found by a route's `name` (`route_table.py`); `p
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from dht import Strategy
 from node.api import crawl, documents, evidence, operation, peers, search, status, strategy
 from node.api.body import Json
 
@@ -226,6 +227,8 @@ _READ = (
 )
 _READS = "Stored documents in the order of the key space: of a slot, a site, or the whole network"
 _DOCUMENTS = "Stored documents by URL, in order; null where there is none"
+_PREVIEW = "What a draft would move and change; a signed document is taken, too"
+_PUBLISH = "Adopt a signed strategy document and spread it"
 _STRATEGY = "The strategy document in force, or another accepted version"
 _PROGRESS = "The outcome of URLs that were handed in, and the links found on them"
 _BROWSERS = "The same as browsers ask for it"
@@ -281,11 +284,12 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
     _get("/suggest", "suggest", "Queries that begin with what was typed", search.Suggestions, _TYPED, is_public=True),
     _get("/status", "status", "The state of this node", status.Status, is_private=True),
     _get("/peers", "peers", "The members of the network, as this node sees them", peers.Peers, is_private=True),
-    _get("/strategy", "strategy", _STRATEGY, Json, _VERSION, is_public=True),
+    _get("/strategy", "strategy", _STRATEGY, strategy.StrategyShown, _VERSION, is_public=True),
+    _get("/strategy/schema", "strategy_schema", "The JSON Schema of strategy documents", Json, is_public=True),
     _get(
         "/strategy/log", "strategy_log", "Every accepted version, and its forks", strategy.StrategyLog, is_public=True
     ),
-    _post("/strategy/preview", "preview_strategy", "What a draft would move and change", strategy.Preview),
+    _post("/strategy/preview", "preview_strategy", _PREVIEW, strategy.Preview, Strategy),
     _get("/document", "document", _DOCUMENTS, documents.DocumentList, _URLS, _LOCAL, weight=2, is_public=True),
     _get("/documents", "documents", _READS, documents.DocumentsRead, *_READ, weight=20, is_public=True),
     _post("/crawl", "crawl", "Hand URLs to their owners", crawl.Crawled, crawl.CrawlOrder),
@@ -298,7 +302,7 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
     _post("/leave", "leave", _LEAVE, operation.LeaveProgress, operation.LeaveOrder),
     _post("/login", "make_login_link", _LOGIN, operation.LoginLink, operation.NoFields),
     _post("/scrub", "scrub", _SCRUB, operation.ScrubProgress, operation.NoFields),
-    _post("/strategy", "publish_strategy", "Adopt a signed strategy document and spread it"),
+    _post("/strategy", "publish_strategy", _PUBLISH, strategy.StrategyShown, strategy.SignedDocument),
     _memento("/timegate/{url}", "timegate", "Leads to the version nearest to Accept-Datetime (RFC 7089)", TEXT),
     _memento("/timemap/link/{url}", "timemap", "All versions of a page (RFC 7089)", "application/link-format"),
     HttpRoute("GET", _KEYS, "key_directory", _KEYS_ABOUT, KEY_DIRECTORY_TYPE, Json, parameters=(_KEYID,)),

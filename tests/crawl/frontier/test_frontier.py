@@ -1,5 +1,6 @@
 """The frontier against a slow and obvious oracle, and its special cases."""
 
+from itertools import pairwise
 from random import Random
 
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from msgspec.structs import replace
 from crawl import Visit, VisitState
 from crawl.frontier.fetch_task import FetchTask
 from crawl.frontier.site_queues import BUSY_S
+from crawl.schedule.url_state import History
 from dht import Now, Slot, site_of
 from tests.crawl.world import new_frontier
 
@@ -149,10 +151,95 @@ def test_a_dropped_slot_gives_nothing_and_comes_back_whole() -> None:
     assert frontier.due_count(at(0)) == 5
 
 
-def test_what_does_not_fit_is_told() -> None:
-    frontier, _ = new_frontier(3)
-    frontier.hold(Slot(1), 1, [visit(1, page) for page in range(5)], at(0))
-    assert (len(frontier), frontier.incomplete) == (3, (Slot(1),))
+def test_more_urls_than_memory_holds_are_all_fetched_and_in_time() -> None:
+    """60 URLs of 6 hosts, each due 100 s after its last fetch, share room for ten."""
+    limit, (frontier, sites) = 10, new_frontier(10, most=100)
+    replica = {(Slot(n % 3), url.url): url for n in range(60) if (url := visit(n % 6, n))}
+    for slot in range(3):
+        frontier.hold(Slot(slot), 1, [each for (at_slot, _), each in replica.items() if at_slot == slot], at(0))
+    fetched: dict[str, list[float]] = {}
+    assert len(frontier) <= limit and len(frontier.left_out) == 3
+    for second in range(1000):
+        now = at(second)
+        while (slot := frontier.take_refill(now)) is not None:
+            for each in [each for (at_slot, _), each in replica.items() if at_slot == slot]:
+                frontier.refill(slot, each, now)
+        while task := frontier.pop(now):
+            sites.end_request(task, now.steady, 0.1)
+            outcome = replace(task.visit, state=VisitState.FETCHED, visited_at=now.wall, due_at=now.wall + 100)
+            replica[task.slot, task.visit.url] = outcome
+            frontier.settle(task, outcome, now)
+            frontier.observe(task.slot, outcome, now)  # as the replica tells it a moment later
+            fetched.setdefault(task.visit.url, []).append(second)
+        assert len(frontier) <= limit
+    pauses = [later - before for times in fetched.values() for before, later in pairwise(times)]
+    assert len(fetched) == 60 and min(pauses) >= 100 and max(pauses) < 130
+    assert {len(times) for times in fetched.values()} <= {8, 9, 10}
+
+
+def test_a_site_with_more_due_urls_than_memory_holds_leaves_room_for_others() -> None:
+    """One site has 1,000 URLs, and then fifty others come with one each: none of them waits for the big one."""
+    frontier, _ = new_frontier(160, most=100)
+    frontier.hold(Slot(1), 1, [visit(0, n) for n in range(1000)], at(0))
+    frontier.hold(Slot(2), 1, [visit(host, 0) for host in range(1, 51)], at(0))
+    turns = []
+    while task := frontier.pop(at(1)):
+        turns.append(task.site)
+    assert len(set(turns)) == 51
+    assert frontier.take_refill(at(1)) == 1
+    for n in range(1000):
+        frontier.refill(Slot(1), visit(0, n), at(1))
+    assert len(frontier) <= 160
+    assert [frontier.take_refill(at(s)) for s in (1, 1.5, 1.9, 2.1)] == [None, None, None, 1], (
+        "it is not read on and on"
+    )
+
+
+def test_what_is_left_out_counts_in_the_pace_and_in_nothing_else() -> None:
+    """Half of the pages change daily and are due soon, half change hardly: the pace is for all of them."""
+    daily, hardly = History(10, 10, 9, 9 * 86_400, 0), History(10, 10, 0, 0, 30 * 86_400)
+    pages = [
+        visit(1, n, state=VisitState.FETCHED, visited_at=START, history=kind, due_at=START + due)
+        for n, (kind, due) in enumerate([(daily, 50.0), (hardly, 9_000.0)] * 100)
+    ]
+    small, large = (new_frontier(limit)[0] for limit in (100, 1000))
+    for frontier in (small, large):
+        frontier.hold(Slot(1), 1, pages, at(0))
+        for each in pages:
+            frontier.observe(Slot(1), each, at(0))
+    assert len(small) <= 100 and small.due_count(at(0)) == 0 and small.due_count(at(0), 9_000) > 0
+    small.statistics.pace(), large.statistics.pace()
+    rate = large.statistics.rate(pages[0])
+    assert small.statistics.pace().interval_s(rate) == large.statistics.pace().interval_s(rate)
+    for frontier in (small, large):
+        frontier.drop(Slot(1))
+    assert small.statistics.pace().interval_s(1.0) == new_frontier()[0].statistics.pace().interval_s(1.0)
+
+
+def test_a_url_that_is_left_out_is_hastened_by_its_visit_and_reviewed_when_its_slot_is_read() -> None:
+    frontier, _ = new_frontier(4)
+    pages = [visit(1, n, state=VisitState.FETCHED, visited_at=START, due_at=START + 100 + n) for n in range(8)]
+    frontier.hold(Slot(1), 1, pages, at(0))
+    lost = next(each for each in pages if frontier.find(each.url) is None)
+    frontier.refetch(lost.url, at(0))
+    frontier.refetch("http://h1.test/unknown", at(0))
+    assert (
+        frontier.left_out.take_wanted() == [lost.url, "http://h1.test/unknown"]
+        and frontier.left_out.take_wanted() == []
+    )
+    frontier.refill(Slot(1), replace(lost, due_at=0.0), at(0))
+    task = frontier.pop(at(0))
+    assert task is not None and task.visit.url == lost.url
+    frontier.settle(task, None, at(0))
+    assert frontier.find(lost.url) is not None, "what was not fetched after all waits again"
+    frontier.review("http://h1.test/7", Slot(1), lambda visit: True, at(0))
+    for n in range(4):
+        if frontier.find(pages[n].url):
+            frontier.observe(Slot(1), replace(pages[n], visited_at=START + 1, due_at=START + 1e6), at(0))
+    assert frontier.take_refill(at(3_700)) == 1
+    frontier.refill(Slot(1), pages[7], at(3_700))
+    known = frontier.find(pages[7].url)
+    assert known is not None and known.due_at == 0.0
 
 
 def test_a_url_that_is_hastened_comes_at_once_and_only_once() -> None:

@@ -65,6 +65,9 @@ def test_memory_is_bounded_and_the_future_is_no_date() -> None:
         lastmods.learn(f"{site}.test", {f"http://{site}.test/{n}": NOW for n in range(100)}, NOW)
     assert not lastmods.is_trusted(SITE)
     assert lastmods._kept <= 1_000
+    for site in range(50):
+        lastmods.learn(f"future{site}.test", {f"http://future{site}.test/": NOW + 30 * DAY_S}, NOW)
+    assert not [site for site in lastmods._sites if site.startswith("future")], "a site without dates takes no room"
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from crawl import CrawlConfig, Visit
 from crawl.config import DAY_S
 from crawl.schedule.revisit_policy import RevisitPace, RevisitStatistics, changes_for_gain, pace_for
 from crawl.schedule.url_state import History, VisitState
+from dht import Slot
 
 CONFIG = CrawlConfig(revisit_s=DAY_S, min_revisit_s=1.0, max_revisit_s=1e15)
 
@@ -67,10 +68,12 @@ def test_the_census_follows_what_is_known() -> None:
     slow, fast = History(10, 10, 0, 0, 30 * int(DAY_S)), History(10, 10, 9, int(DAY_S), 0)
     visits = [Visit(str(n), 1, state=VisitState.FETCHED, history=slow if n % 2 else fast) for n in range(200)]
     for visit in visits:
-        census.add(visit)
+        census.add(Slot(int(visit.url) % 3), visit)
     assert 10 * census.pace().interval_s(census.rate(visits[0])) < census.pace().interval_s(census.rate(visits[1]))
-    for visit in visits:
-        census.remove(visit)
+    for visit in visits[:80]:
+        census.remove(Slot(int(visit.url) % 3), visit)
+    for slot in range(3):
+        census.forget(Slot(slot))
     assert census.pace().interval_s(1.0) == DAY_S  # nothing is known: all alike
 
 

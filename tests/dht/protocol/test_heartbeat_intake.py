@@ -55,7 +55,7 @@ def test_a_newcomer_whose_clock_is_late_learns_it_from_what_its_only_contact_pas
     late = Now(at(0).wall - 3600, at(0).steady)
     for other in (b, c):
         other.poll(at(0))
-        a._intake.learn(late, [other.own.raw], b.own.public_key)
+        a.intake.learn(late, [other.own.raw], b.own.public_key)
     assert "3605 s behind those of its peers" in a.clocks.warnings(late)[0]
     assert not a.members.members(late)[1:], "they are of the future, and not taken"
 
@@ -64,7 +64,7 @@ def test_a_heartbeat_that_was_passed_on_late_says_nothing_of_clocks() -> None:
     a, b, c = core(1, HERE), core(2, THERE), core(3, ELSEWHERE)
     for other in (b, c):
         other.poll(at(0))
-        a._intake.learn(at(3600), [other.own.raw], None)
+        a.intake.learn(at(3600), [other.own.raw], None)
     assert not a.clocks.warnings(at(3600))
 
 

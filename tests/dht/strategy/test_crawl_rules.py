@@ -28,6 +28,12 @@ def test_the_first_match_wins_even_if_a_later_one_denies():
     assert decided.decide("https://a.example/private").action == "deny"
 
 
+def test_rules_by_address_decide_no_url_and_keep_their_numbers():
+    decided = rules(Rule(action="never", prefixes=("10.0.0.0/8",)), Rule(action="deny", host="a.example"))
+    assert (decided.decide("http://a.example/").action, decided.decide("http://a.example/").rule) == ("deny", 2)
+    assert decided.decide_host("b.example").rule == 0
+
+
 def test_a_rule_cannot_go_below_the_politeness_floor():
     assert rules(Rule(min_delay_s=0.1), min_delay_s=2.0).decide("http://a.example/").min_delay_s == 2.0
 

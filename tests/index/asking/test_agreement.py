@@ -22,6 +22,7 @@ class Town:
     lost: frozenset[NodeId] = frozenset()
     strategy: Strategy = STRATEGY
     stopped: frozenset[NodeId] = frozenset()
+    is_new: bool = False
 
     def away(self) -> frozenset[NodeId]:
         return self.stopped
@@ -30,6 +31,9 @@ class Town:
 
     def owners_by_slot(self) -> list[tuple[NodeId, ...]]:
         return [(A, B, C)] * (SLOT + 1)
+
+    def replaced(self) -> frozenset[Slot]:
+        return frozenset({SLOT}) if self.is_new else frozenset()
 
     def is_live(self, peer: NodeId) -> bool:
         return peer in self.live
@@ -105,6 +109,7 @@ def test_half_of_the_members_lost_is_too_many() -> None:
     assert not is_remnant(Town(lost=lost))  # type: ignore[arg-type]
     assert is_remnant(Town(lost=lost | {NodeId(b"x" * 20)}))  # type: ignore[arg-type]
     assert reasons(Town(), level(0b111, vanished=True)) == {Reason.VANISHED}
+    assert reasons(Town(is_new=True), level(0b111)) == {Reason.REPLACED}
 
 
 def test_who_answers_for_slots_that_there_are_not_counts_slots_otherwise() -> None:

@@ -130,7 +130,7 @@ def test_a_new_network_takes_none_but_whom_members_have_reached(
         file = tmp_path / f"{name}.toml"
         assert main(["network", "new", name, "--out", str(file), *options]) == 0
         told = " ".join(capsys.readouterr().out.split())
-        assert ("an invitation for 100 nodes, valid for 30 days" in told) == (admission == "invited")
+        assert ("an invitation for 10 nodes, valid for 30 days" in told) == (admission == "invited")
         assert ("This does not stop somebody who has many addresses" in told) == bool(options)
         first = parse_document(load_network(file).first.document)
         assert first.admission == admission and first.second_look_permille == 30
@@ -139,7 +139,7 @@ def test_a_new_network_takes_none_but_whom_members_have_reached(
         assert main(["network", "show", str(file)]) == 0
         shown = capsys.readouterr().out
         assert ("nodes that other members have reached" if options else "nodes that were invited") in shown
-        assert ("lets 100 nodes in, until" in shown) != bool(options)
+        assert ("lets 10 nodes in, until" in shown) != bool(options)
     assert main(["init", "--data-dir", str(tmp_path / "home"), "--yes"]) == 0
     assert parse_document(load_network(DataDir(tmp_path / "home").network).first.document).admission == "invited"
 
@@ -261,7 +261,7 @@ def test_status_and_peers(site: Any, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["status", *url]) == 0, "who is away is no reason to be called"
     capsys.readouterr()
     assert main(["peers", *url]) == 0
-    assert "abababababab  away   [::1]:9000" in capsys.readouterr().out
+    assert "abababababab  -     away   [::1]:9000" in capsys.readouterr().out
     assert main(["peers", "--json", *url]) == 0
     assert len(json.loads(capsys.readouterr().out)) == 2
 

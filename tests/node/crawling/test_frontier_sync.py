@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 from crawl import Visit, VisitState
-from dht import Identity, Now, document_id, placement_key, slot_of
+from dht import Identity, Now, Strategy, document_id, placement_key, slot_of
+from node.crawling.address_rules import AddressRules
 from node.crawling.change_follower import LOOK_EVERY_S, ChangeFollower
 from node.crawling.due_anew import DueAgain
 from node.crawling.frontier_sync import FrontierSync
@@ -22,13 +23,16 @@ NO_SWEEP = SimpleNamespace(done="", has_sites=False, take_sites=frozenset)
 NO_DOUBTS = SimpleNamespace(mark=None, is_any=False)
 SIGNER = Identity(bytes(32))
 
+STRATEGY = Strategy(network="00", version=1, effective_at=0, next_at=1, expires_at=1)
+
 
 def open_store(disk: MemoryDisk | None = None) -> RecordStore:
     return RecordStore(disk or MemoryDisk(), StoreConfig(reserve_bytes=0), lambda: CLOCK)
 
 
 def due(store: RecordStore) -> DueAgain:
-    return DueAgain(store, lambda _url: True, NO_SWEEP, NO_DOUBTS, lambda: CLOCK)  # type: ignore[arg-type]
+    by_address = AddressRules(lambda: STRATEGY)
+    return DueAgain(store, lambda _url: True, by_address, NO_SWEEP, NO_DOUBTS, lambda: CLOCK)  # type: ignore[arg-type]
 
 
 def document(url: str, at_ms: int, *, gone: bool = False) -> Draft:
@@ -76,6 +80,9 @@ class Frontier:
     held: dict[int, int] = field(default_factory=dict)
     moved: int = 0
     seen: list[tuple[int, str, VisitState]] = field(default_factory=list)
+    due: list[int] = field(default_factory=list)  # slots to be read again
+    wanted: list[str] = field(default_factory=list)
+    again: list[tuple[int, str, float]] = field(default_factory=list)
 
     def hold(self, slot: int, epoch: int, visits: list[Visit]) -> None:
         self.held[slot] = epoch
@@ -92,6 +99,16 @@ class Frontier:
 
     def observe(self, slot: int, visit: Visit) -> None:
         self.seen.append((slot, visit.url, visit.state))
+
+    def refill(self, slot: int, visit: Visit) -> None:
+        self.again.append((slot, visit.url, visit.due_at))
+
+    def take_refill(self) -> int | None:
+        return self.due.pop() if self.due else None
+
+    def take_wanted(self) -> list[str]:
+        wanted, self.wanted = self.wanted, []
+        return wanted
 
 
 @dataclass
@@ -151,6 +168,24 @@ async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_g
     del leases[mine]
     sync.step()
     assert frontier.held == {}
+    store.close()
+
+
+async def test_a_slot_of_which_urls_are_due_that_had_no_room_is_read_again() -> None:
+    store, frontier = open_store(), Frontier()
+    mine = slot_of(placement_key("http://a.test/1"), BITS)
+    view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=lambda: {mine: 5})
+    places = SimpleNamespace(mark=0, key_of=placement_key)
+    sync = FrontierSync(frontier, store, SimpleNamespace(view=view), places, Moves(), due(store), ChangeFollower(store))  # type: ignore[arg-type]
+    urls = ["http://a.test/1", "http://a.test/2"]
+    await put(store, *(drafted(Visit(url, 2), 0, 2, DAY + 9) for url in urls))
+    await sync.tend()
+    assert len(frontier.seen) == 2 and frontier.again == []
+    frontier.due, frontier.wanted = [mine], [urls[1], "http://a.test/unknown"]
+    await sync.tend()
+    assert frontier.again[0] == (mine, urls[1], 0.0), "what is wanted comes at once"
+    assert sorted(url for _, url, _ in frontier.again[1:]) == urls
+    assert len(frontier.seen) == 2 and sync.is_current, "nothing is learned twice of its sites"
     store.close()
 
 

@@ -43,6 +43,8 @@ class Pair:
         self.strategy = type("Strategy", (), {"slot_bits": 4})
         self.handlers: dict[type[Message], Any] = {}
         self.answer: Any = None
+        self.member_ids: tuple[NodeId, ...] = (HOLDER, CARRIER)
+        self.gone: set[NodeId] = set()
 
     @property
     def view(self) -> "Pair":
@@ -57,10 +59,10 @@ class Pair:
     live_owners = owners
 
     def members(self) -> tuple[NodeId, ...]:
-        return (HOLDER, CARRIER)
+        return self.member_ids
 
     def is_live(self, peer: NodeId) -> bool:
-        return True
+        return peer not in self.gone
 
     @property
     def peers(self) -> Self:

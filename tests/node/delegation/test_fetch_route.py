@@ -1,4 +1,4 @@
-"""Who makes a fetch, over all small cases: nobody who refuses, the preferred one first, and only live owners."""
+"""Who makes a fetch, over all small cases: nobody who refuses, the named one first, then live owners."""
 
 from itertools import permutations
 
@@ -11,14 +11,15 @@ ME, *PEERS = (NodeId(bytes([n]) * 20) for n in range(4))
 def test_every_case_of_owners_preference_and_refusal() -> None:
     for count in range(5):
         for owners in permutations([ME, *PEERS], count):
-            for preferred in (None, ME, *PEERS):
+            for named in (None, ME, *PEERS):
                 for refusing in ((), (PEERS[0],), tuple(PEERS)):
                     for refused in ("", "why"):
-                        way = fetch_route(ME, owners, preferred, refused, refusing.__contains__)
-                        willing = [peer for peer in owners if peer != ME and peer not in refusing]
+                        way = fetch_route(ME, owners, named, refused, refusing.__contains__)
+                        willing = {peer for peer in owners if peer != ME and peer not in refusing}
+                        asked = {named} - {None, ME, *refusing}
                         assert way.refused == refused
-                        assert set(way.peers) == (set(willing) if refused else {preferred} & set(willing))
-                        assert preferred not in way.peers or way.peers[0] == preferred
+                        assert set(way.peers) == (asked | willing if refused else asked)
+                        assert named not in way.peers or way.peers[0] == named
 
 
 def test_a_node_that_is_itself_preferred_or_alone_fetches_itself() -> None:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from dht import BadMessage
-from node.delegation.order_server import OrderServer
-from tests.node.delegation.pair import CARRIER, STRANGER, URL, Pair, Web, carrier, decide, order, ruled
+from dht import BadMessage, NodeId, Slot, placement_key, slot_of
+from node.delegation.order_server import MAX_ORDERS, OrderServer
+from tests.node.delegation.pair import CARRIER, HOLDER, STRANGER, URL, Pair, Web, carrier, decide, order, ruled
 
 
 async def test_an_order_is_carried_with_validators_and_our_own_bound() -> None:
@@ -27,6 +27,36 @@ async def test_a_member_may_have_robots_txt_of_any_slot_to_which_that_of_its_own
         with pytest.raises(BadMessage, match="not its own"):
             await order(pair, **other)  # type: ignore[arg-type]
     assert len(web.asked) == 1
+
+
+async def test_an_owner_of_a_shard_may_order_though_this_node_does_not_know_that_the_site_is_spread() -> None:
+    spread = slot_of(placement_key(URL, 8), 4)
+    assert spread != slot_of(placement_key(URL), 4)
+
+    class Spread(Pair):
+        def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
+            return (STRANGER,) if slot == spread else ()
+
+    pair = Spread()
+    web = carrier(pair)
+    assert (await order(pair, peer=STRANGER)).status == 200
+    with pytest.raises(BadMessage, match="not its own"):
+        await order(pair, peer=HOLDER)
+    assert len(web.asked) == 1
+
+
+async def test_an_order_that_waits_for_others_is_refused_before_the_holder_gives_it_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("node.delegation.order_server.TURN_WITHIN_S", 0.01)
+    pair, web = Pair(), Web()
+    server = OrderServer(web, pair, ruled(), 1000)  # type: ignore[arg-type]
+    for _ in range(MAX_ORDERS):
+        await server._open.acquire()
+    with pytest.raises(BadMessage, match="16 in hand"):
+        await order(pair)
+    server._open.release()
+    assert (await order(pair)).status == 200 and len(web.asked) == 1
 
 
 @pytest.mark.parametrize(

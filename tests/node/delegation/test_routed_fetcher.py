@@ -1,13 +1,15 @@
 """Fetching by others: who is asked, and that nothing strange comes back."""
 
+import asyncio
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
 import pytest
 
-from crawl import CrawlDecision, FamilyMissing, FetchDeclined, FetchFailed, OperatorBlocklist
-from dht import NodeId, Slot
+from crawl import AddressDenied, CrawlDecision, FamilyMissing, FetchDeclined, FetchFailed, OperatorBlocklist
+from dht import NodeId, PeerTimeout, Slot
+from node.crawling.fetch_rules import FetchRules
 from node.delegation.fetch_order import ClientAnswer, FetchAnswer, FetchOrder
 from node.delegation.routed_fetcher import ClientFetches, RoutedFetcher
 from tests.node.delegation.pair import CARRIER, HOLDER, STRANGER, URL, Pair, Web, carrier, decide, ruled
@@ -51,8 +53,32 @@ class Both(Pair):
     live_owners = owners
 
 
+async def test_what_a_carrier_brought_from_an_address_that_a_rule_denies_is_not_taken() -> None:
+    """A node of an older release passes over rules by address."""
+    pair = Pair()
+    carrier(pair)
+    rules = FetchRules(preferring, lambda _url: False, OperatorBlocklist(()), never)
+    fetcher = RoutedFetcher(Web(), pair, rules, Random(1))  # type: ignore[arg-type]
+    with pytest.raises(AddressDenied, match="at ::1"):
+        await fetcher.fetch(URL, {}, 20)
+
+
+def never(host: str, address: str) -> AddressDenied | None:
+    return AddressDenied(host, address, f"rule 1 denies {host} at {address}")
+
+
+class Silent(Pair):
+    """The named node is live, and no order comes back."""
+
+    asked = 0
+
+    async def ask(self, peer: NodeId, message: Any, answer: type[Any], *, timeout_s: float) -> Any:
+        self.asked += 1
+        raise PeerTimeout(peer.hex(), timeout_s)
+
+
 def preferring(url: str) -> CrawlDecision:
-    return CrawlDecision(True, preferred=CARRIER)
+    return CrawlDecision(True, min_delay_s=0.02, preferred=CARRIER, rule=2)
 
 
 def holder(pair: Pair, decide: Any, *refused: str) -> tuple[Web, RoutedFetcher]:
@@ -80,12 +106,35 @@ async def test_the_preferred_owner_makes_the_request_and_this_node_where_it_does
     assert len(here.asked) == 1, "what failed there is not tried again from here: one crawler, one try"
 
 
-async def test_a_preferred_peer_that_owns_nothing_there_is_not_asked() -> None:
+async def test_a_named_member_that_owns_nothing_there_fetches_and_the_holder_where_it_cannot() -> None:
     pair = Pair()
     there = carrier(pair)
     here, fetcher = holder(pair, preferring)
     await fetcher.fetch(URL, {}, 20)
-    assert here.asked and not there.asked
+    assert there.asked and not here.asked
+    assert fetcher.chosen(URL) == (CARRIER, "rule 2 of the strategy names it")
+    pair.told = OperatorBlocklist(("a.test",)).public_hashes
+    await fetcher.fetch(URL, {}, 20)
+    assert (len(there.asked), len(here.asked)) == (1, 1)
+    by, why = fetcher.chosen(URL)
+    assert by == HOLDER and why.endswith("which rule 2 names, belongs to an operator who refuses this host")
+    pair.told = b""
+    pair.gone.add(CARRIER)
+    assert "does not answer just now" in fetcher.chosen(URL)[1] and await fetcher.fetch(URL, {}, 20)
+    pair.member_ids = (HOLDER,)
+    assert "is no member of this network" in fetcher.chosen(URL)[1] and await fetcher.fetch(URL, {}, 20)
+    assert (len(there.asked), len(here.asked)) == (1, 3)
+
+
+async def test_the_site_rests_after_an_order_that_was_lost_and_the_silent_node_is_left_alone() -> None:
+    pair = Silent()
+    here, fetcher = holder(pair, preferring)
+    began = asyncio.get_running_loop().time()
+    await fetcher.fetch(URL, {}, 20)
+    assert asyncio.get_running_loop().time() >= began + 0.02, "the order may have been carried out"
+    await fetcher.fetch(URL, {}, 20)
+    assert (pair.asked, len(here.asked)) == (1, 2)
+    assert "did not answer within" in fetcher.chosen(URL)[1]
 
 
 async def test_what_this_node_refuses_another_owner_fetches_or_nobody() -> None:

@@ -80,6 +80,37 @@ async def test_why_not_and_who_is_silent(world: World) -> None:
     assert not told["holder"]["answered"] and told["crawler"] is None
 
 
+@simulated(PLAN)
+async def test_who_fetches_for_the_holder_and_why_that_is_another_now(world: World) -> None:
+    nodes = await world.add(5)
+    await world.pass_time(8.0)
+    for node in nodes:
+        node.node_core.fetching.pause.pause()
+    url = world.web.seed_url
+    await world.crawl(url)
+    await world.pass_time(3.0)
+    told = await explained(nodes[0], url)
+    assert (told["fetcher"]["node_id"], told["fetcher"]["why"]) == (told["holder"]["node_id"], "")
+    named = next(node for node in nodes[1:] if node.overlay.node_id.hex() not in [o["node_id"] for o in told["owners"]])
+    name = named.overlay.node_id.hex()
+    world.publish(rules=[Rule(action="prefer", host="*.example", peer=name)])
+    await world.pass_time(30.0)
+    for node in nodes:
+        told = await explained(node, url)
+        assert told["fetcher"]["node_id"] == name and told["fetcher"]["self"] == (node is named)
+        assert told["fetcher"]["why"] == "rule 1 of the strategy names it"
+        assert (told["rule"]["number"], told["rule"]["preferred"]) == (1, name)
+    asked = next(
+        node for node in nodes if node is not named and node.overlay.node_id.hex() != told["holder"]["node_id"]
+    )
+    await world.kill(named)
+    await world.pass_time(60.0)
+    told = await explained(asked, url)
+    assert told["fetcher"]["node_id"] == told["holder"]["node_id"]
+    assert told["fetcher"]["why"] == f"node {name[:12]}, which rule 1 names, does not answer just now"
+    assert told["why"].startswith("due, but node") and "paused" in told["why"]
+
+
 async def _unknown_addresses_are_no_refusals_unless_something_refuses_them(world: World, asked: SimNode) -> None:
     world.publish(rules=[Rule(action="deny", host="denied.example")])
     await world.pass_time(30.0)

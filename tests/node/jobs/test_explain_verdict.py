@@ -42,6 +42,16 @@ DUE = Facts("", VISIT, "node ab", True, READY, False)
         ),
         (replace(DUE, status=replace(READY, pause_reason="disk full")), "later", "fetches nothing: disk full"),
         (replace(DUE, is_refused=True), "yes", "by another owner, ordered by node ab"),
+        (replace(DUE, fetcher="node ab"), "yes", "due, by node ab, its host"),
+        (
+            replace(DUE, fetcher="node cd", fetcher_why="rule 2 names it"),
+            "yes",
+            "by node cd, ordered by node ab, since",
+        ),
+        (replace(DUE, fetcher="node ab", fetcher_why="node cd is away"), "yes", "due, by node ab, since node cd is"),
+        (replace(DUE, fetcher_why="refused here by all"), "later", "due, but refused here by all"),
+        (replace(DUE, address="rule 2 says never from 10.0.0.0/8"), "no", "rule 2 says never"),
+        (replace(DUE, visit=None, address="rule 2 says never"), "no", "rule 2 says never"),
         (replace(DUE, holder="", asked=False), "later", "no node holds the lease"),
         (replace(DUE, asked=False), "yes", "did not answer"),
         (

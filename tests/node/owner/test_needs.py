@@ -49,6 +49,7 @@ def test_a_node_that_is_well_needs_nobody() -> None:
         ("disk", {"disk": {"used": 8_600, "quota": 10_000}}, "near", "store.quota_bytes"),
         ("disk", {"disk": {"used": 9_000, "quota": 10_000}}, "trouble", "9.0 kB of 10.0 kB"),
         ("disk", {"disk": {"used": 1, "quota": 10_000, "refuses": "no space left"}}, "trouble", "no space left"),
+        ("disk", {"disk": {"used": 1, "quota": 10_000, "given_up": 3}}, "trouble", "copies of 3 slots"),
         ("strategy", {"strategy": {"version": 3, "newest": 3, "expires_at": NOW + 8 * DAY_S}}, "fine", ""),
         ("strategy", {"strategy": {"version": 3, "newest": 3, "expires_at": NOW + DAY_S}}, "trouble", "in 1.0 days"),
         ("strategy", {"strategy": {"version": 3, "newest": 3, "expires_at": NOW - DAY_S}}, "trouble", "ended 1.0 days"),

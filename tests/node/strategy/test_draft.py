@@ -18,6 +18,7 @@ from node.strategy.draft import (
     check_slots,
     draft,
     host_rule,
+    join_only,
     next_version,
     parse_admitter,
     parse_duration,
@@ -39,6 +40,24 @@ def newest(**fields: Any) -> Strategy:
 
 def drafted(wishes: DraftRequest, **fields: Any) -> Strategy:
     return draft(newest(**fields), "cd" * 32, wishes, NOW)
+
+
+def test_prefixes_are_read_with_and_without_a_host_and_only_rules_are_joined() -> None:
+    assert host_rule("never", "192.0.2.7") == Rule(action="never", prefixes=("192.0.2.7/32",))
+    ours = host_rule("only", "10.20.0.0/16, 2001:DB8::/48")
+    assert ours == Rule(action="only", prefixes=("10.20.0.0/16", "2001:db8::/48"))
+    at = host_rule("only", "*.A.test=10.0.0.0/8")
+    assert at == Rule(action="only", host="*.a.test", prefixes=("10.0.0.0/8",))
+    more, never = host_rule("only", "192.0.2.0/24"), host_rule("never", "10.20.9.0/24")
+    assert join_only([ours, at, never, more, SLOW]) == [
+        Rule(action="only", prefixes=("10.20.0.0/16", "2001:db8::/48", "192.0.2.0/24")),
+        *(at, never, SLOW),
+    ]
+    with pytest.raises(BadStrategy, match=r"did you mean 10\.20\.0\.0/16\?"):
+        host_rule("only", "10.20.1.0/16")
+    for action, text in (("only", ""), ("never", "a.test="), ("never", "a.test"), ("only", "http://a=10.0.0.0/8")):
+        with pytest.raises(BadStrategy):
+            host_rule(action, text)
 
 
 def test_a_draft_without_wishes_follows_the_newest_and_renews_its_instants() -> None:

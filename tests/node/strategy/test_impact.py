@@ -1,5 +1,7 @@
 """Figures of a change, by how well they are known."""
 
+from msgspec.structs import replace
+
 from dht import NodeId, Rule, Slot, SlotMove, Strategy
 from node.strategy.impact import HostEffect, KnownContents, SlotContents, changes_json, moved
 
@@ -55,7 +57,7 @@ def test_urls_newly_denied_and_allowed_are_counted_by_host_and_rule() -> None:
 
 def test_a_host_changes_hands_where_its_holder_goes_or_another_is_preferred() -> None:
     owners = {Slot(0): (A, B), Slot(1): (B, C)}
-    effect = HostEffect(strategy(), strategy(Rule(action="prefer", host="p.test", peer=B.hex())), owners)
+    effect = HostEffect(strategy(), strategy(Rule(action="prefer", host="p.test", peer=B.hex())), owners, {A, B})
     effect.add("http://stays.test/", Slot(0), A, has_document=False)
     effect.add("http://goes.test/", Slot(1), A, has_document=False)
     effect.add("http://p.test/", Slot(0), A, has_document=False)
@@ -66,18 +68,30 @@ def test_a_host_changes_hands_where_its_holder_goes_or_another_is_preferred() ->
     ]
 
 
-def test_who_fetched_before_is_the_preferred_node_only_where_it_was_a_willing_owner() -> None:
-    def before(owners: tuple[NodeId, ...], *refusing: NodeId) -> str:
+def test_who_fetched_before_is_the_named_node_only_where_it_is_a_live_member_and_willing() -> None:
+    def before(owners: tuple[NodeId, ...], *refusing: NodeId, live: frozenset[NodeId] = frozenset((A, B, C))) -> str:
         rule = Rule(action="prefer", host="p.test", peer=B.hex())
-        effect = HostEffect(strategy(rule), strategy(), {Slot(0): (C,)})
+        effect = HostEffect(strategy(rule), strategy(), {Slot(0): (C,)}, live)
         effect.add("http://p.test/", Slot(0), A, has_document=False, owners=owners, refuses=refusing.__contains__)
         (entry,) = effect.json()["fetched_by_others"]
         return str(entry["before"])
 
     assert before((A, B)) == B.hex()
-    assert before((A, C)) == A.hex(), "it owns nothing of it"
+    assert before((A, C)) == B.hex(), "it owns nothing of it, and fetches for the holder"
+    assert before((A, B), live=frozenset((A,))) == A.hex(), "it is not there"
     assert before((A, B), B) == A.hex(), "it refuses the host"
     assert before((A, B, C), A, B) == C.hex(), "so does the holder"
+
+
+def test_nobody_fetched_what_was_denied_before_and_nobody_is_ordered_from_who_goes() -> None:
+    name = Rule(action="prefer", host="p.test", peer=B.hex())
+    effect = HostEffect(strategy(Rule(action="deny", host="p.test")), strategy(name), {Slot(0): (A,)}, {A, B})
+    effect.add("http://p.test/", Slot(0), A, has_document=False)
+    assert (effect.json()["allowed_urls"], effect.json()["fetched_by_others"]) == (1, [])
+    after = replace(strategy(name), blocked=(B.hex(),))
+    effect = HostEffect(strategy(), after, {Slot(0): (A,)}, {A, B})
+    effect.add("http://p.test/", Slot(0), A, has_document=False)
+    assert effect.json()["fetched_by_others"] == []
 
 
 def test_changes_are_plain_data() -> None:

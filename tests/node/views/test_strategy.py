@@ -40,7 +40,12 @@ def test_changes_read_as_before_and_after() -> None:
     ("rule", "words"),
     [
         ({"action": "owners", "host": "a.test", "max_depth": 3, "min_delay_s": 5.0}, "at most 3 links deep"),
-        ({"action": "prefer", "host": "a.test", "peer": "ab" * 20}, "prefer abababababababab for a.test"),
+        ({"action": "prefer", "host": "a.test", "peer": "ab" * 20}, "node abababababababab fetches a.test"),
+        (
+            {"action": "only", "prefixes": ["10.20.0.0/16", "2001:db8::/48"]},
+            "fetch every host only at addresses in 10.20.0.0/16 and 2001:db8::/48",
+        ),
+        ({"action": "never", "host": "a.test", "prefixes": ["192.0.2.0/24"]}, "fetch a.test never at addresses in 192"),
         ({"action": "spread", "host": "a.test", "depth": 3}, "spread over 8 places a.test"),
         ({"action": "deny", "pattern": "x\x1b[31m"}, "deny every host · pattern x[31m"),
         ({"action": "deny", "slots": [1, 9]}, "slots 1 to 9"),

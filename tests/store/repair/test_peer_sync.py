@@ -1,6 +1,7 @@
 """One conversation with a peer that lies."""
 
 import random
+from types import SimpleNamespace
 
 import pytest
 
@@ -25,6 +26,8 @@ class Liar:
     def __init__(self, count: int) -> None:
         made = sorted(records(*(draft(n, kind=Kind.VISIT, epoch=0) for n in range(count))), key=lambda r: (r.key, r.id))
         self.by_id = {r.id: r for r in made}
+        strategy = SimpleNamespace(slot_bits=BITS)
+        self.view = SimpleNamespace(strategy=strategy, node_id=b"m" * 20, members=lambda: (b"m" * 20, b"p" * 20))
         self.entries = tuple(item(r.kind, r.id, r.key, r.version.short).entry for r in made)
 
     async def ask(self, peer: bytes, message: object, answer: type, *, timeout_s: float) -> object:

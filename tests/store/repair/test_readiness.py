@@ -7,7 +7,7 @@ import pytest
 
 from dht import NodeId, Slot
 from store import StoreConfig
-from store.repair.former_slots import KEPT_S, LONGEST_SHOW_AGAIN_S, SHOW_AGAIN_S
+from store.repair.former_slots import KEPT_S, LONGEST_SHOW_AGAIN_S, SHOW_AGAIN_S, UNKNOWN_KEPT_S
 from store.repair.readiness import (
     FAILURES,
     GAP_S,
@@ -56,6 +56,10 @@ def owning(*slots: Slot, started_at: float = 0.0) -> Readiness:
 
 def meet(readiness: Readiness, peer: NodeId, purpose: SyncPurpose = SyncPurpose.JOIN, slot: Slot = SLOT) -> None:
     readiness.done(SyncJob(peer, purpose, (slot,)), [slot])
+
+
+def gone(readiness: Readiness, at: float, world: World, *, known: bool = True, short: bool = False) -> list[Slot]:
+    return readiness.gone(at, world, lambda _: known, lambda: "full" * short)
 
 
 def show(readiness: Readiness, world: World, at: float, *peers: NodeId, slot: Slot = SLOT) -> None:
@@ -151,9 +155,9 @@ def test_a_lost_slot_is_served_until_all_its_owners_have_everything() -> None:
     assert not readiness.ready and not readiness.to_show(LATE, world)
     settled = LATE + CONFIG.handoff_settle_s
     show(readiness, world, settled, A)
-    assert readiness.gone(settled, world) == [], "B says that it has everything, and has not shown it"
+    assert gone(readiness, settled, world) == [], "B says that it has everything, and has not shown it"
     show(readiness, world, settled, B)
-    assert readiness.gone(settled, world) == [SLOT]
+    assert gone(readiness, settled, world) == [SLOT]
     readiness.dropped(SLOT)
     assert not readiness.former.held
 
@@ -367,7 +371,7 @@ def test_a_former_owner_serves_until_two_live_owners_have_everything_and_keeps_i
     meet(readiness, C, SyncPurpose.HANDOFF)
     readiness.update(LATE, world)
     show(readiness, world, LATE + CONFIG.handoff_settle_s, A, B, C)
-    assert readiness.gone(LATE + CONFIG.handoff_settle_s, world) == [SLOT]
+    assert gone(readiness, LATE + CONFIG.handoff_settle_s, world) == [SLOT]
 
 
 def test_what_was_left_here_meanwhile_is_not_dropped_with_what_was_handed_over() -> None:
@@ -377,7 +381,7 @@ def test_what_was_left_here_meanwhile_is_not_dropped_with_what_was_handed_over()
     readiness.update(LATE, world)
     show(readiness, world, LATE + CONFIG.handoff_settle_s, A)
     readiness.took(SLOT)
-    assert readiness.gone(LATE + 1e6, world) == [] and jobs(readiness, world) == [(A, SyncPurpose.HANDOFF)]
+    assert gone(readiness, LATE + 1e6, world) == [] and jobs(readiness, world) == [(A, SyncPurpose.HANDOFF)]
 
 
 def test_of_peers_that_fail_and_go_no_more_than_some_are_remembered() -> None:
@@ -427,10 +431,10 @@ def test_a_keepers_copy_stays_for_a_while_when_the_owners_have_it_again() -> Non
         assert SLOT in readiness.former.held
         meet(readiness, peer, SyncPurpose.HANDOFF)
     readiness.update(LATE, world)
-    assert not readiness.ready and not readiness.gone(LATE + 1e6, world)
+    assert not readiness.ready and not gone(readiness, LATE + 1e6, world)
     show(readiness, world, LATE + 100, A, B, C)
-    assert not readiness.gone(LATE + 100 + KEPT_S - 1, world)
-    assert readiness.gone(LATE + 100 + KEPT_S, world) == [SLOT]
+    assert not gone(readiness, LATE + 100 + KEPT_S - 1, world)
+    assert gone(readiness, LATE + 100 + KEPT_S, world) == [SLOT]
 
 
 def test_who_says_that_it_has_everything_and_shows_nothing_is_handed_it_again_and_again_ever_more_seldom() -> None:
@@ -446,12 +450,12 @@ def test_who_says_that_it_has_everything_and_shows_nothing_is_handed_it_again_an
         pauses.append(now - since)
         readiness.former.showed(now, A, SLOT, world(SLOT).owners)
         readiness.former.not_shown(now, B, SLOT, is_missing=True)
-        assert not readiness.gone(now + 1e6, world) and jobs(readiness, world) == [(B, SyncPurpose.HANDOFF)]
+        assert not gone(readiness, now + 1e6, world) and jobs(readiness, world) == [(B, SyncPurpose.HANDOFF)]
     assert pauses[1] == SHOW_AGAIN_S and pauses[-1] == LONGEST_SHOW_AGAIN_S and pauses == sorted(pauses)
     meet(readiness, B, SyncPurpose.HANDOFF)
     readiness.update(now, world)
     show(readiness, world, now + LONGEST_SHOW_AGAIN_S, B)
-    assert readiness.gone(now + LONGEST_SHOW_AGAIN_S, world) == [SLOT]
+    assert gone(readiness, now + LONGEST_SHOW_AGAIN_S, world) == [SLOT]
 
 
 def test_who_becomes_an_owner_after_the_others_have_shown_their_copies_has_to_show_its_own() -> None:
@@ -461,6 +465,54 @@ def test_who_becomes_an_owner_after_the_others_have_shown_their_copies_has_to_sh
     readiness.update(LATE, world)
     show(readiness, world, LATE + 10, A)
     world.owners = world.live = world.ready = (A, B)
-    assert not readiness.gone(LATE + 10, world)
+    assert not gone(readiness, LATE + 10, world)
     readiness.former.not_shown(LATE + 10, B, SLOT, is_missing=True)
     assert jobs(readiness, world) == [(B, SyncPurpose.HANDOFF)]
+
+
+def handed_over() -> tuple[Readiness, World]:
+    """A slot that was lost, and that its new owners A and B have and have shown."""
+    readiness, world = owning(SLOT), World()
+    readiness.update(LATE, world)
+    readiness.owns(frozenset(), ())
+    world.owners = world.live = world.ready = (A, B)
+    for peer in (A, B):
+        meet(readiness, peer, SyncPurpose.HANDOFF)
+    readiness.update(LATE, world)
+    show(readiness, world, LATE + 10, A, B)
+    return readiness, world
+
+
+def test_where_no_owner_is_known_for_a_day_a_copy_stays_for_one_and_longer_where_the_owners_change() -> None:
+    readiness, world = handed_over()
+    assert not readiness.ready and readiness.former.is_let_go(SLOT)
+    assert not gone(readiness, LATE + 10 + UNKNOWN_KEPT_S - 1, world, known=False)
+    world.owners = world.live = world.ready = (A, C)
+    assert not gone(readiness, LATE + 10 + UNKNOWN_KEPT_S, world, known=False)
+    assert not readiness.former.is_let_go(SLOT) and jobs(readiness, world) == [(C, SyncPurpose.HANDOFF)]
+    meet(readiness, C, SyncPurpose.HANDOFF)
+    readiness.update(LATE + 1e6, world)
+    show(readiness, world, LATE + 2e6, C)
+    assert not gone(readiness, LATE + 2e6 + UNKNOWN_KEPT_S - 1, world, known=False)
+    assert gone(readiness, LATE + 2e6 + UNKNOWN_KEPT_S, world, known=False) == [SLOT]
+    assert not readiness.former.given_up(LATE + 3e6)
+
+
+def test_a_copy_that_waits_for_its_day_goes_first_where_room_runs_short_and_that_is_told_for_a_day() -> None:
+    readiness, world = handed_over()
+    assert gone(readiness, LATE + 10, world, known=False, short=True) == [SLOT]
+    readiness.dropped(SLOT)
+    assert readiness.former.given_up(LATE + 10) == 1 and not readiness.former.given_up(LATE + 10 + UNKNOWN_KEPT_S)
+
+
+def test_a_whole_copy_is_served_again_while_no_owner_lives_and_handed_over_when_one_is_back() -> None:
+    readiness, world = handed_over()
+    world.live, world.ready = (C,), (C,)
+    readiness.update(LATE + 20, world)
+    assert not readiness.ready, "a stand-in that is ready has what was written meanwhile"
+    world.ready = ()
+    readiness.update(LATE + 20, world)
+    assert readiness.ready == {SLOT}
+    world.live, world.ready = (A,), (A,)
+    readiness.update(LATE + 30, world)
+    assert not readiness.ready and jobs(readiness, world) == [(A, SyncPurpose.HANDOFF)]

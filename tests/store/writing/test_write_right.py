@@ -8,7 +8,7 @@ import pytest
 from dht import Identity, slot_of
 from store import Draft, Kind
 from store.errors import NotGranted, TooFewCopies
-from store.writing.write_right import needs_grant
+from store.writing.ruling import needs_grant
 from tests.store.network import Net, Node, in_network, network
 from tests.store.replication.granted_pages import started
 from tests.store.support import WALL, draft, grant, proofs
