@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from crawl.fetch.address_filter import refuse_address
     from crawl.fetch.content_codings import BadCoding, decode_body
+    from crawl.fetch.fetch_meter import FETCH_CLASSES, FetchLoad, FetchMeter
     from crawl.fetch.fetcher import open_fetcher
     from crawl.fetch.request_signer import RequestSigner
     from crawl.fetch.response import (
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from crawl.frontier.fetch_task import QueuePosition, RobotsAccess, UrlStage, UrlStatus
     from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias, MirrorCandidate
     from crawl.frontier.mirror_detector import MirrorDetector
+    from crawl.frontier.trap_learning import TrapLearning
     from crawl.frontier.url_seen import UrlSeenTest
     from crawl.operator_blocklist import OperatorBlocklist, hashes_cover
     from crawl.parsing.inline import InlineParsers
@@ -92,6 +94,7 @@ else:
             "crawl.fetch.address_filter": "refuse_address",
             "crawl.address_prefixes": "AddressPrefixes prefix_words",
             "crawl.fetch.content_codings": "BadCoding decode_body",
+            "crawl.fetch.fetch_meter": "FETCH_CLASSES FetchLoad FetchMeter",
             "crawl.fetch.fetcher": "open_fetcher",
             "crawl.fetch.request_signer": "RequestSigner",
             "crawl.fetch.response": (
@@ -104,6 +107,7 @@ else:
             "crawl.frontier.fetch_task": "QueuePosition RobotsAccess UrlStage UrlStatus",
             "crawl.frontier.mirror_alias": "AliasEvidence MirrorAlias MirrorCandidate",
             "crawl.frontier.mirror_detector": "MirrorDetector",
+            "crawl.frontier.trap_learning": "TrapLearning",
             "crawl.frontier.url_seen": "UrlSeenTest",
             "crawl.operator_blocklist": "OperatorBlocklist hashes_cover",
             "crawl.parsing.inline": "InlineParsers",
@@ -126,18 +130,18 @@ else:
     )
 
 __all__ = [
-    "MAX_SCOPE_CHARS", "MOVED_BY", "PAGE_LEAF_STATE", "SCOPE_KINDS", "SITE_ORDERS", "UNWANTED_REASONS",
-    "AddressDenied", "AddressPrefixes", "AddressRefused", "AliasEvidence", "BadCoding", "BadHostsFile", "BadUrl",
-    "BandwidthWait", "ChosenSites", "CrawlConfig", "CrawlControl", "CrawlDecision", "CrawlStatus", "Crawler",
-    "Decide", "FamilyMissing", "FetchDeclined", "FetchFailed", "FetchHours", "Fetched", "Fetcher", "FindElsewhere",
-    "FindWay", "InlineParsers", "JudgeAddress", "Locate", "MirrorAlias", "MirrorCandidate", "MirrorDetector",
-    "OperatorBlocklist", "Page", "PageUnreadable", "ParseResult", "ParseTask", "Parsers", "QueuePosition",
-    "RequestSigner", "Robots", "RobotsAccess", "RobotsCache", "ScopeKind", "SentRequest", "SiteFigures", "SiteOrder",
-    "SitePage", "SiteWait", "TokenAnswer", "TokenIssuer", "Trail", "TxtRecords", "UrlSeenTest", "UrlStage",
-    "UrlStatus", "Visit", "VisitState", "WaitingSite", "admit_urls", "allowed_depth", "anywhere", "canonical_url",
-    "change_rate", "chosen_sites", "decode_body", "decode_visit", "different_bits", "domain_of", "encode_visit",
-    "forgotten", "gone_page", "hashes_cover", "is_canonical", "kept_headers", "nowhere", "open_fetcher",
-    "open_parsers", "parse_task_of", "permitted", "prefix_words", "public_suffixes", "reach", "read_page",
-    "read_request", "refusal_reason", "refuse_address", "request_fields", "scope_after_redirect", "scope_for",
-    "signature", "span", "unfit", "visit_flaw",
+    "FETCH_CLASSES", "MAX_SCOPE_CHARS", "MOVED_BY", "PAGE_LEAF_STATE", "SCOPE_KINDS", "SITE_ORDERS",
+    "UNWANTED_REASONS", "AddressDenied", "AddressPrefixes", "AddressRefused", "AliasEvidence", "BadCoding",
+    "BadHostsFile", "BadUrl", "BandwidthWait", "ChosenSites", "CrawlConfig", "CrawlControl", "CrawlDecision",
+    "CrawlStatus", "Crawler", "Decide", "FamilyMissing", "FetchDeclined", "FetchFailed", "FetchHours", "FetchLoad",
+    "FetchMeter", "Fetched", "Fetcher", "FindElsewhere", "FindWay", "InlineParsers", "JudgeAddress", "Locate",
+    "MirrorAlias", "MirrorCandidate", "MirrorDetector", "OperatorBlocklist", "Page", "PageUnreadable", "ParseResult",
+    "ParseTask", "Parsers", "QueuePosition", "RequestSigner", "Robots", "RobotsAccess", "RobotsCache", "ScopeKind",
+    "SentRequest", "SiteFigures", "SiteOrder", "SitePage", "SiteWait", "TokenAnswer", "TokenIssuer", "Trail",
+    "TrapLearning", "TxtRecords", "UrlSeenTest", "UrlStage", "UrlStatus", "Visit", "VisitState", "WaitingSite",
+    "admit_urls", "allowed_depth", "anywhere", "canonical_url", "change_rate", "chosen_sites", "decode_body",
+    "decode_visit", "different_bits", "domain_of", "encode_visit", "forgotten", "gone_page", "hashes_cover",
+    "is_canonical", "kept_headers", "nowhere", "open_fetcher", "open_parsers", "parse_task_of", "permitted",
+    "prefix_words", "public_suffixes", "reach", "read_page", "read_request", "refusal_reason", "refuse_address",
+    "request_fields", "scope_after_redirect", "scope_for", "signature", "span", "unfit", "visit_flaw",
 ]  # fmt: skip

@@ -123,6 +123,9 @@ class Parsers(Protocol):
     def expect(self) -> None:
         """Make ready to read a page that is about to be fetched."""
 
+    def waiting(self) -> int:
+        """Return how many pages wait to be read, or are being read."""
+
 
 LENGTH_BYTES = 4
 

@@ -21,6 +21,7 @@ from aiohttp.http import HttpResponseParser
 from yarl import URL
 
 from crawl.config import CrawlConfig
+from crawl.fetch.fetch_meter import FetchMeter
 from crawl.fetch.head_parser import TolerantParser
 from crawl.fetch.odd_head import MAX_HEAD_LINES
 from crawl.fetch.response import JudgeAddress, permitted
@@ -87,8 +88,9 @@ class _BoundedResponse(ResponseHandler):
     """Counts the bytes of one response as they arrive, after TLS. It ends the connection where more than `most_beside`
     of them are not the body: the parser drops most of these, so no reader sees them."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, most_beside: int) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, most_beside: int, meter: FetchMeter) -> None:
         super().__init__(loop)
+        self._meter = meter
         self._most_beside, self._arrived = most_beside, 0
 
     def begin(self, read_timeout_s: float, max_head_bytes: int) -> TolerantParser:
@@ -107,7 +109,12 @@ class _BoundedResponse(ResponseHandler):
         self._parser = cast("Any", parser)
         return parser
 
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._meter.connections += 1
+        super().connection_made(transport)
+
     def connection_lost(self, exc: BaseException | None) -> None:
+        self._meter.connections -= 1
         if exc is not None and isinstance(self._parser, TolerantParser):
             self._parser.is_reset = True
         super().connection_lost(exc)
@@ -115,6 +122,7 @@ class _BoundedResponse(ResponseHandler):
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         self._arrived += len(data)
+        self._meter.bytes_in += len(data)
         body = self._payload
         if self._arrived - (0 if body is None else body.total_bytes) > self._most_beside:
             self._refuse(body)
@@ -141,14 +149,16 @@ class Connections:
         fields: Mapping[str, str],
         sign: Sign | None = None,
         deny: JudgeAddress = permitted,
+        meter: FetchMeter | None = None,
     ) -> None:
+        self._meter = meter = meter or FetchMeter()
         self._connector, self._fields, self._sign, self._deny = connector, _written(fields), sign, deny
         self._timeout = aiohttp.ClientTimeout(
             total=None, connect=config.connect_timeout_s, sock_read=config.read_timeout_s
         )
         self._max_head_bytes, most_beside = config.max_head_bytes, config.max_head_bytes + FRAMING_BYTES
         make: Callable[..., ResponseHandler] = _BoundedResponse
-        connector._factory = partial(make, connector._loop, most_beside)
+        connector._factory = partial(make, connector._loop, most_beside, meter)
         self._served: WeakSet[asyncio.BaseProtocol] = WeakSet()  # those that have brought a response
         self._origin = lru_cache(_REMEMBERED)(self._to_origin)
 
@@ -183,7 +193,9 @@ class Connections:
                 raise aiohttp.ServerDisconnectedError
             parser = protocol.begin(self._timeout.sock_read or 0.0, self._max_head_bytes)
             protocol.start_timeout()
-            transport.write(b"%b%b\r\n" % (head, signature))
+            sent = b"%b%b\r\n" % (head, signature)
+            self._meter.bytes_out += len(sent)
+            transport.write(sent)
             message, body = await protocol.read()
             interim = 0
             while 100 <= message.code < 200 and message.code != 101:  # what the site says first, before its answer

@@ -23,6 +23,7 @@ from crawl.fetch.address_filter import refuse_port
 from crawl.fetch.bandwidth_limit import BandwidthLimit
 from crawl.fetch.connections import READ_BYTES, Connections, Response, TooMuchBeside
 from crawl.fetch.content_codings import BadCoding, check_codings
+from crawl.fetch.fetch_meter import FetchMeter
 from crawl.fetch.request_signer import RequestSigner
 from crawl.fetch.resolver import Resolver, parse_hosts
 from crawl.fetch.response import BodyShort, Fetched, JudgeAddress, broken_coding
@@ -60,8 +61,9 @@ class HttpFetcher:
         families: WorkingFamilies,
         clock: Clock,
         faults: LocalFaults,
+        meter: FetchMeter,
     ) -> None:
-        self._faults = faults
+        self._faults, self.meter = faults, meter
         self._config, self._connections, self._resolver, self._clock = config, connections, resolver, clock
         self._families = families
         self.bandwidth = BandwidthLimit(config.max_bytes_s)
@@ -76,7 +78,11 @@ class HttpFetcher:
                 self._faults.begin(FaultSite.HANDLES, error)
                 await asyncio.sleep(HANDLE_AGAIN_S)
                 continue
+            except FetchFailed:
+                self.meter.note_failure()
+                raise
             self._faults.end(FaultSite.HANDLES)
+            self.meter.note_answer(fetched.status, fetched.latency_s)
             return fetched
 
     async def _fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
@@ -213,7 +219,8 @@ async def open_fetcher(
     `faults`: where a lack of file handles is noted.
     `signer`: signs each request; None leaves them unsigned."""
     families = families or WorkingFamilies((4, 6))
-    resolver = Resolver(config, _hosts(config.hosts_file), families, clock)
+    meter = FetchMeter()
+    resolver = Resolver(config, _hosts(config.hosts_file), families, clock, meter)
     connector = aiohttp.TCPConnector(
         resolver=resolver,
         use_dns_cache=False,  # the resolver has its own, behind the address filter
@@ -225,9 +232,9 @@ async def open_fetcher(
     agent = config.user_agent(version)
     sign = partial(signer.fields, user_agent=agent) if signer else None
     fields = {"User-Agent": agent, **dict(FORMS[FORM])}
-    connections = Connections(config, connector, fields, sign, resolver.deny)
+    connections = Connections(config, connector, fields, sign, resolver.deny, meter)
     try:
-        yield HttpFetcher(config, connections, resolver, families, clock, faults or LocalFaults(clock))
+        yield HttpFetcher(config, connections, resolver, families, clock, faults or LocalFaults(clock), meter)
     finally:
         await connector.close()
         await resolver.close()

@@ -18,6 +18,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from crawl.config import CrawlConfig
 from crawl.errors import AddressDenied, AddressRefused, BadHostsFile, FamilyMissing
 from crawl.fetch.address_filter import refuse_address
+from crawl.fetch.fetch_meter import FetchMeter
 from crawl.fetch.response import JudgeAddress, permitted
 from dht import Clock, WorkingFamilies, absolute_name
 
@@ -61,8 +62,14 @@ class Resolver(AbstractResolver):
     """Finds the addresses of names for aiohttp. Raises AddressRefused, FamilyMissing, and OSError for unknown names."""
 
     def __init__(
-        self, config: CrawlConfig, hosts: Mapping[str, Sequence[str]], families: WorkingFamilies, clock: Clock
+        self,
+        config: CrawlConfig,
+        hosts: Mapping[str, Sequence[str]],
+        families: WorkingFamilies,
+        clock: Clock,
+        meter: FetchMeter | None = None,
     ) -> None:
+        self._meter = meter or FetchMeter()
         self._config, self._hosts, self._families, self._clock = config, hosts, families, clock
         self._kept: OrderedDict[str, tuple[float, tuple[str, ...]]] = OrderedDict()  # name: (until, addresses)
         self._asking: dict[str, asyncio.Future[tuple[str, ...] | None]] = {}
@@ -113,12 +120,13 @@ class Resolver(AbstractResolver):
         asked = self._asking.get(name)
         if asked is None:
             asked = asyncio.get_running_loop().run_in_executor(self._threads, _look_up, name)
-            self._asking[name] = asked
-            asked.add_done_callback(lambda answer: self._learn(name, answer))
+            self._asking[name], began_at = asked, self._clock().steady
+            asked.add_done_callback(lambda answer: self._learn(name, began_at, answer))
         return await asyncio.shield(asked) or ()  # one who gives up does not end it for others
 
-    def _learn(self, name: str, answer: "asyncio.Future[tuple[str, ...] | None]") -> None:
+    def _learn(self, name: str, began_at: float, answer: "asyncio.Future[tuple[str, ...] | None]") -> None:
         del self._asking[name]
+        self._meter.note_lookup(self._clock().steady - began_at)
         if answer.cancelled() or answer.exception():
             return
         found = answer.result()

@@ -1,10 +1,11 @@
 """Traps learned from what a site's pages say: what a URL alone (admission.py) does not give away.
 
 Pure: bounded memory of the sites read last. A holder that starts anew recalls from the visits which texts a site has
-shown, and which of its patterns were refused. It learns other patterns and parameters anew, for the order in which the
-texts came is lost. No number makes a URL a trap: newspapers have issues of 1848, and a standard is called 9001. Three
-things are learned from the first reading of each page, by the hash of its steady text (fingerprint.py), in which
-calendars and counters are equal. Months without events are equal in their *bare text*. The three are:
+shown, and which of its patterns were refused. Patterns and parameters it has from its file (`dump`); a holder without
+that file learns them anew, for the order in which the texts came is lost. No number makes a URL a trap: newspapers have
+issues of 1848, and a standard is called 9001. Three things are learned from the first reading of each page, by the hash
+of its steady text (fingerprint.py), in which calendars and counters are equal. Months without events are equal in their
+*bare text*. The three are:
 - a *pattern* (a path with its queries, or a folder with numbers in its names) whose pages nearly all repeat other pages
   of the site: facets, calendars, endless paths. No more URLs of it are fetched.
 - a query *parameter* that changes nothing: session ids, affiliate names. URLs lose it.
@@ -13,10 +14,14 @@ calendars and counters are equal. Months without events are equal in their *bare
 
 import re
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
+from heapq import nlargest
 from typing import TypeVar
+
+import msgspec
 
 from crawl.content.fingerprint import HASH_BYTES, steady_of
 from dht import split_url
@@ -37,6 +42,9 @@ Value = TypeVar("Value")
 _REFUSED = re.compile(r"guard: ([0-9]{1,9}) of ([0-9]{1,9}) pages like it say nothing new")
 _NUMBERS = re.compile(r"[0-9]+")
 MAX_DIGITS = 9  # of a number that is compared as one
+_DUMPED = 64  # patterns of a site, and as many parameters: those with most pages that say nothing new
+_DUMPED_CHARS = 200
+_FROM_FILE = object()
 _AS_LETTERS = str.maketrans("0123456789", "abcdefghij")  # digits are left out of steady texts
 
 
@@ -53,13 +61,17 @@ class _Count:
         return self.pages >= least and self.same >= share * self.pages
 
 
+_Dumped = dict[str, tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]]  # by site: patterns, parameters
+_decoder = msgspec.msgpack.Decoder(_Dumped)
+
+
 @dataclass(slots=True)
 class _SiteLessons:
     texts: OrderedDict[bytes, int] = field(default_factory=OrderedDict)  # URLs that showed it
     patterns: OrderedDict[str, _Count] = field(default_factory=OrderedDict)
     parameters: OrderedDict[str, _Count] = field(default_factory=OrderedDict)
     variants: OrderedDict[str, tuple[str, bytes]] = field(default_factory=OrderedDict)  # (value, text) of the last one
-    recalled: object = None  # the rebuild that began it
+    recalled: object = None  # the rebuild that began it; _FROM_FILE: nothing but its counts is known yet
 
     @property
     def pieces(self) -> int:
@@ -72,6 +84,20 @@ class TrapLearning:
     def __init__(self) -> None:
         self._sites: OrderedDict[str, _SiteLessons] = OrderedDict()
         self._pieces = 0  # of all sites
+
+    def dump(self) -> bytes:
+        """Return what was learned of patterns and parameters, for `load` after a restart."""
+        found = {site: (_dumped(known.patterns), _dumped(known.parameters)) for site, known in self._sites.items()}
+        return msgspec.msgpack.encode({site: counts for site, counts in found.items() if any(counts)})
+
+    def load(self, data: bytes) -> None:
+        """Take over what an earlier run has learned; called before anything else is. Raises ValueError."""
+        for site, (patterns, parameters) in _decoder.decode(data).items():
+            known = self._known(site, _SiteLessons(recalled=_FROM_FILE))
+            for kept, counts in ((known.patterns, patterns), (known.parameters, parameters)):
+                for name, (pages, same) in counts.items():
+                    _kept(kept, name, _Count(pages, same), _MAX_EACH)
+            self._count(known.pieces)
 
     def recall(self, site: str, text: bytes, rebuild: object) -> None:
         """Count a text that a page showed before the slot was rebuilt. Sites that were known when the rebuild began, by
@@ -93,7 +119,10 @@ class TrapLearning:
                 count.pages, count.same = pages, int(found[1])
 
     def _recalled(self, site: str, rebuild: object) -> _SiteLessons:
-        return self._sites.get(site) or self._known(site, _SiteLessons(recalled=rebuild))
+        known = self._sites.get(site)
+        if known is not None and known.recalled is _FROM_FILE:
+            known.recalled = rebuild
+        return known or self._known(site, _SiteLessons(recalled=rebuild))
 
     def _known(self, site: str, fresh: _SiteLessons) -> _SiteLessons:
         """Return a site's lessons, new if need be, and mark the site as the one read last."""
@@ -129,6 +158,8 @@ class TrapLearning:
         `bare`: what `bare_text` makes of it."""
         known = self._known(site, _SiteLessons())
         before = known.pieces
+        if known.recalled is _FROM_FILE:
+            known.recalled = None
         shown = known.texts.get(text, 0)
         _kept(known.texts, text, 0, _MAX_EACH)
         known.texts[text] = shown + 1
@@ -164,6 +195,12 @@ def bare_text(url: str, text: str) -> bytes:
 
     said = _NUMBERS.sub(kept, text).encode("utf-8", "surrogatepass")
     return blake2b(steady_of(said), digest_size=HASH_BYTES, person=b"calendar").digest()
+
+
+def _dumped(counts: Mapping[str, _Count]) -> dict[str, tuple[int, int]]:
+    telling = [(name, count) for name, count in counts.items() if count.same and len(name) <= _DUMPED_CHARS]
+    most = nlargest(_DUMPED, telling, key=lambda each: each[1].same)
+    return {name: (count.pages, count.same) for name, count in most}
 
 
 def _compare_variants(known: _SiteLessons, url: str, text: bytes) -> None:

@@ -15,13 +15,22 @@ class InlineParsers:
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "crawl-parse")
+        self._waiting = 0
 
     async def parse(self, task: ParseTask) -> ParseResult:
         """Parse one page; raises PageUnreadable."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, parse_once, task)
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, parse_once, task)
+        finally:
+            self._waiting -= 1
 
     def expect(self) -> None:
         """Do nothing: there is no process to start."""
+
+    def waiting(self) -> int:
+        """Return how many pages wait for the thread, or are being read by it."""
+        return self._waiting
 
     def close(self) -> None:
         """Let the thread end after what it is doing."""

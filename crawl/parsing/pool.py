@@ -59,6 +59,10 @@ class ProcessParsers:
         if not self._started and self._jobs.empty():
             self._jobs.put_nowait(None)
 
+    def waiting(self) -> int:
+        """Return how many pages wait for a process, or are being read by one."""
+        return self._jobs.qsize() + sum(map(len, self._left))
+
     async def run(self) -> None:
         """Keep the processes until cancelled; raises ParserUnavailable where one cannot be started. Pages stay."""
         async with asyncio.TaskGroup() as tasks:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from crawl.frontier.mirror_alias import MirrorAlias
 from crawl.frontier.mirror_detector import MirrorDetector
+from crawl.frontier.trap_learning import TrapLearning
 from dht import Clock
 
 LONG_PAUSE_S = 60.0  # after so long its slots are better crawled by others; a short pause moves nothing
@@ -18,7 +19,7 @@ class CrawlControl:
     """Collects what others tell the crawler, and wakes it by `changed`."""
 
     def __init__(self, mirrors: MirrorDetector, clock: Clock) -> None:
-        self.mirrors, self._clock = mirrors, clock
+        self.mirrors, self.traps, self._clock = mirrors, TrapLearning(), clock
         self.changed = asyncio.Event()
         self.pause_reason = ""  # why nothing is fetched just now, "" while the crawler may fetch
         self.lent = 0  # requests that others carry besides those of this node

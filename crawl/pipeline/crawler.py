@@ -71,6 +71,7 @@ class Crawler:
             Lastmods(config.max_lastmods),
             control.mirrors,
             SitemapQueue(config.max_sitemaps, config.max_robots_hosts),
+            control.traps,
         )
         self.lent_turns = LentTurns(queues, sites.delays)
         self._dns_prefetch = DnsPrefetch(queues, access.locate)

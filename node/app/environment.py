@@ -4,11 +4,11 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from crawl import BandwidthWait, Fetcher, FindWay, JudgeAddress, Locate, Parsers, anywhere, nowhere
+from crawl import BandwidthWait, Fetcher, FetchMeter, FindWay, JudgeAddress, Locate, Parsers, anywhere, nowhere
 from dht import Clock, Identity, LocalFaults, Overlay, ShardPolicy
 from index import Tracer, untraced
 from node.crawling.machine_load import MachineReading
@@ -35,6 +35,7 @@ class NodeFiles:
     index: Path | None = None
     seen: Path | None = None  # where handed-over URLs are remembered, emptied at every start
     evidence: Path | None = None
+    traps: Path | None = None  # that the crawler has learned
     wishes: Path | None = None  # the owner's wishes of single hosts
     room: Path | None = None  # how much room the node takes part with
     measure: Callable[[], int] | None = None  # how many bytes all files outside of the store have
@@ -70,6 +71,7 @@ class WebAccess:
     limit: Callable[[float], None] = lambda _bytes_s: None  # takes over another bandwidth limit
     judge_addresses: Callable[[JudgeAddress], None] = lambda _judge: None  # has the fetcher go by rules by address
     find_texts: FindTexts = no_texts  # what DNS says of removals
+    meter: FetchMeter = field(default_factory=FetchMeter)  # what the fetcher counts
     outage: Callable[[], str] = str  # why this machine reaches no site at all, "" where it does
 
 

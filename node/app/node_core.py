@@ -21,6 +21,7 @@ from node.crawling.crawl_watch import CrawlWatch
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.level_keeper import LevelKeeper
 from node.crawling.slot_levels import SlotAgreement, SlotLevels
+from node.crawling.trap_file import TrapFile
 from node.crawling.why_idle import WorkLeft, crawl_reason, waiting_reason, work_left
 from node.sites.host_control import HostControl
 from store import StoreConfig
@@ -36,6 +37,7 @@ class NodeCore:
         overlay, machine, clock = env.member.overlay, env.machine, env.machine.clock
         self._overlay, self._clock, self.faults, self._limit = overlay, clock, machine.faults, env.web.limit
         self.control = control = CrawlControl(MirrorDetector(), clock)
+        self.trap_file = TrapFile(machine.files.traps, control.traps)
         outage = lambda: env.web.outage() or waiting_reason(overlay.view)  # noqa: E731
         pause = FetchPause(crawl, store, machine.store, control, clock, outage)
         self.audit = PeerAudit(clock, machine.new_rng().random)
@@ -139,6 +141,7 @@ class NodeCore:
             closing.push_async_callback(self.index.local.close)
             closing.callback(self._disk_meter.close)
             closing.callback(self.crawl.crawler.close)
+            closing.callback(self.trap_file.close)
 
     def state(self) -> NodeState:
         """Return this node's state."""

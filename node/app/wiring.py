@@ -120,7 +120,7 @@ class FetchParts:
         removed = machine.store.denial.is_removed
         self.rules = rules = FetchRules(strategy.decide, removed, self.refusals, by_address.judge)
         web.judge_addresses(rules.judge_address)
-        self.pause = pause
+        self.pause, self.meter, self.unread = pause, web.meter, web.parsers.waiting
         self.proofs = proofs = DnsProof(web.fetcher, web.find_texts)
         self.client_dispatch = clients = ClientDispatch(overlay, machine.clock, control.lend, audit)
         checks = ClientAudit(web.parsers, audit, control.refetch, clients.refute)

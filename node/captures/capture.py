@@ -42,6 +42,7 @@ class Capture(msgspec.Struct, frozen=True):
     origin: str = ""  # of an import: the archive and the record in it
     record_id: str = ""  # what the archive that it was read from calls it
     links: tuple[str, ...] = ()  # canonical URLs that it leads to, where they are asked for
+    changes_at: float = 0.0  # when its next change is expected, by the visits so far; 0.0 unknown, or it has changed
 
 
 class UnreadPart(msgspec.Struct, frozen=True):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from crawl import change_rate, decode_visit
 from dht import Clock, DocumentId, Key, Overlay, RemoteError, SiteShards, Slot, document_id, shards, site_of
 from node.captures.capture import Capture, UnreadPart, capture_of
 from node.captures.listed_page import ListedPage, batches, listed_pages, parts_of
@@ -19,6 +20,7 @@ from node.captures.scope import ArchiveScope, Wish, following, scope_of
 from node.crawling.is_shown import is_withheld_page, visit_in
 from store import Document, Kind, Record, RecordDenial, Replicator, decode_document, erases, page_in
 
+USUAL_S = 7 * 86_400.0  # from one change to the next of a page that was seen once
 BATCH = 8  # pages read at once: their contents are in memory together, and those of one page's versions
 MAX_FORMER_BYTES = 32 << 20  # of former versions of one page, or of a few: an answer is whole within a client's bounds
 Learn = Callable[[Iterable[str]], Awaitable[object]]
@@ -161,7 +163,8 @@ class _PageReading:
                 if reason:
                     self._part.left_out[reason] += 1
                 else:
-                    read.append((page.key, self._capture(record)))
+                    made = self._capture(record)
+                    read.append((page.key, replace(made, changes_at=_changes_at(made, records.get((Kind.VISIT, id))))))
             if older and (reason in ("hidden", "noarchive") or erases(document)):
                 self._part.left_out[reason] += len(older)
             else:
@@ -233,6 +236,14 @@ class _PageReading:
 
     def _is_wanted(self, record: Record | None) -> bool:
         return record is not None and self._scope.accepts(decode_document(record.body).url)
+
+
+def _changes_at(page: Capture, visit: Record | None) -> float:
+    """Return when the next change of a page is expected, by its changes so far; 0.0 where no visit tells."""
+    history = decode_visit(visit.body).history if visit is not None else None
+    if history is None or not history.seen_at:
+        return 0.0
+    return max(page.captured_at, history.seen_at) + 1 / change_rate(history, USUAL_S)
 
 
 def _size(read: Capture) -> int:

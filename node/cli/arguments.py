@@ -45,7 +45,9 @@ def build_parser() -> Parser:
 
 
 def _add_staying(verbs: Verbs) -> None:
-    add_place(add_verb(verbs, "run", "run:run", "run the node until it is told to stop", "dse-node run"))
+    run = add_verb(verbs, "run", "run:run", "run the node until it is told to stop", "dse-node run")
+    add_place(run)
+    run.add_argument("--supervise", action="store_true", help="start it again when it fails, where no systemd does")
     _add_service(verbs)
     bare = add_verb(verbs, "bootstrap", "run:bare_overlay", "run a first contact: the overlay alone, without data")
     bare.add_argument("--network", required=True, metavar="FILE", help="the network file")

@@ -1,4 +1,4 @@
-"""Tells the owner of a node what it does and has, keeps the figures of a day, and takes wishes of single hosts."""
+"""Tells the owner of a node what it does and has, notes its figures, and takes wishes of single hosts."""
 
 import asyncio
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class SitesSeen:
 
 
 class OwnerDesk:
-    """A running node, as its owner sees it beyond what everybody may. `history`: the figures of an hour and a day."""
+    """A running node, as its owner sees it beyond what everybody may. `history`: its figures over time."""
 
     def __init__(
         self,
@@ -49,10 +49,13 @@ class OwnerDesk:
         settings: SettingDesk,
         log: LogRing | None,
         clock: Clock,
+        history: FigureHistory,
     ) -> None:
         self._core, self._overlay, self._queries, self._clock = core, overlay, queries, clock
         self._settings, self._log = settings, log
-        self.history, self.ledger = FigureHistory(), JobLedger()
+        self.history, self.ledger = history, JobLedger()
+        self.meter, self.unread = core.fetching.meter, core.fetching.unread
+        self.load = self.meter.step(STEP_S)  # of fetches, in the last step
         self._asking = asyncio.Lock()
         self._began_at = clock().steady
         self._last = self._began_at, 0  # when pages were counted last, and how many
@@ -60,6 +63,7 @@ class OwnerDesk:
 
     async def run(self) -> None:
         """Note figures until cancelled."""
+        await self.history.recall(self._clock().wall)
         while True:
             await asyncio.sleep(STEP_S)
             self.step()
@@ -71,6 +75,7 @@ class OwnerDesk:
         (before, fetched_before), self._last = self._last, (now.steady, fetched)
         passed_s = max(now.steady - before, 1e-3)
         self._cpu_share, self._cpu_s = (cpu_s - self._cpu_s) / passed_s, cpu_s
+        self.load = load = self.meter.step(passed_s)
         figures = Figures(
             pages_per_s=(fetched - fetched_before) / passed_s,
             queries_per_min=asked[0] / passed_s * 60,
@@ -82,19 +87,26 @@ class OwnerDesk:
             too_few=kept.under_replicated,
             copying=kept.copies.copying,
             owed=kept.owed,
+            in_bytes_s=load.in_bytes_s,
+            out_bytes_s=load.out_bytes_s,
+            fetch_p50_ms=load.p50_ms,
+            fetch_p95_ms=load.p95_ms,
+            **{f"answers_{name}": count for name, count in load.answers_min.items() if name != "1xx"},
+            dns_ms=load.dns_ms,
+            connections=self.meter.connections,
+            unread=self.unread(),
         )
         self.history.add(now.wall, figures)
 
     def own_figures(self) -> MemberFigures:
         """Return what this node tells members that ask."""
-        fetched = self.history.total("day", "pages_per_s")
         return MemberFigures(
             version=VERSION[:32],
             up_s=round(self._clock().steady - self._began_at),
             cpu=round(100 * self._cpu_share),
             memory=own_memory() or 0,
             bytes_s=round(self._core.bytes_per_s),
-            fetched=round(fetched),
+            fetched=round(self.history.fetched_of_day),
         )
 
     def network(self) -> NetworkMap:

@@ -1,22 +1,29 @@
-"""Keeps the figures of the last hour and of the last day in memory of a fixed size, for the owner's plots.
+"""Keeps the figures of a node for the owner's plots: the last hour in memory, a year in a file that outlasts restarts.
 
-Pure: instants are arguments. A step of the day is the mean of the steps of the hour that lie in it; what nobody knows
-is NaN, and has no part in a mean.
+A row is the mean of the finer rows in it; a figure that is not known is NaN, and has no part in a mean. While the node
+is off there are no rows.
 """
 
+import asyncio
 from array import array
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, dataclass, fields
 from math import isnan, nan
+from pathlib import Path
 from typing import Literal
 
-Span = Literal["hour", "day"]
+from node.owner.figure_file import MINUTE_S, QUARTER_S, TEN_MINUTES_S, FigureFile, Row
 
+Span = Literal["hour", "day", "month", "year"]
+Series = Sequence[tuple[float, float]]
+
+SPAN_S: dict[Span, float] = {"hour": 3600.0, "day": 86_400.0, "month": 30 * 86_400.0, "year": 365 * 86_400.0}
 STEP_S = 10.0
 STEPS = 360  # an hour
 PER_MINUTE = 6
-MINUTES = 1440  # a day
+_STEPS_S: dict[Span, int] = {"day": MINUTE_S, "month": TEN_MINUTES_S, "year": QUARTER_S}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,39 +40,92 @@ class Figures:
     too_few: float = nan  # slots with fewer than the strategy asks for
     copying: float = nan  # slots that it copies in place of silent owners
     owed: float = nan  # copies that wait for their owners
+    in_bytes_s: float = nan  # from sites
+    out_bytes_s: float = nan  # to sites
+    fetch_p50_ms: float = nan  # from a request to the last byte
+    fetch_p95_ms: float = nan
+    answers_2xx: float = nan  # a minute, like those below
+    answers_3xx: float = nan
+    answers_4xx: float = nan
+    answers_5xx: float = nan
+    answers_failed: float = nan  # fetches without a usable answer
+    dns_ms: float = nan  # of a name that was not known, the mean
+    connections: float = nan  # to sites, open
+    unread: float = nan  # pages at the parsers
 
 
 NAMES = tuple(field.name for field in fields(Figures))
 
 
 class FigureHistory:
-    """Holds figures by STEP_S for an hour and by minutes for a day."""
+    """Holds figures by STEP_S for an hour, and by coarser steps in a file. `path`: None keeps them in memory."""
 
-    def __init__(self) -> None:
-        self._rows: dict[Span, deque[array[float]]] = {"hour": deque(maxlen=STEPS), "day": deque(maxlen=MINUTES)}
-        self._minute = list[tuple[float, ...]]()
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._hour: deque[array[float]] = deque(maxlen=STEPS)
+        self._minute: list[array[float]] = []
+        self._thread = ThreadPoolExecutor(1, "figures")  # begins with the first call
+        self._opened: FigureFile | None = None  # used in that thread alone
+        self.disk_of_day: Series = []  # instants and bytes in use, by the minutes that are kept of the last day
+        self.fetched_of_day = 0.0  # pages, by the minutes that are kept of the last day
 
     def add(self, at: float, figures: Figures) -> None:
         """Take the figures of a step that ends at `at` (Unix seconds)."""
-        row = (at, *astuple(figures))
-        self._rows["hour"].append(array("d", row))
+        row = array("d", (at, *astuple(figures)))
+        self._hour.append(row)
         self._minute.append(row)
         if len(self._minute) >= PER_MINUTE:
-            means = map(_mean, zip(*(each[1:] for each in self._minute), strict=True))
-            self._rows["day"].append(array("d", (at, *means)))
-            self._minute.clear()
+            self._thread.submit(self._keep, self._take_minute())
 
-    def series(self, span: Span, name: str) -> list[tuple[float, float]]:
-        """Return the instants and values of a figure, oldest first."""
-        column = 1 + NAMES.index(name)
-        return [(row[0], row[column]) for row in self._rows[span]]
+    async def recall(self, now: float) -> None:
+        """Fill the hour with what the file has of it; called once, before the first step."""
+        loop = asyncio.get_running_loop()
+        rows = await loop.run_in_executor(self._thread, self._read, "day", now - SPAN_S["hour"])
+        await loop.run_in_executor(self._thread, self._count, now)
+        for at, *values in rows:
+            self._hour.extend(array("d", (at - before * STEP_S, *values)) for before in reversed(range(PER_MINUTE)))
 
-    def total(self, span: Span, name: str) -> float:
-        """Return the sum of a rate (a second) over the time that is kept: what was done in it."""
-        step_s = STEP_S if span == "hour" else STEP_S * PER_MINUTE
-        return sum(value * step_s for _, value in self.series(span, name) if not isnan(value))
+    async def lines(self, span: Span, now: float) -> Mapping[str, Series]:
+        """Return the instants and values of each figure over a span that ends now, oldest first."""
+        rows: Sequence[Sequence[float]] = list(self._hour)
+        if span != "hour":
+            loop, since = asyncio.get_running_loop(), now - SPAN_S[span]
+            rows = await loop.run_in_executor(self._thread, self._read, span, since)
+        return {name: [(row[0], row[column]) for row in rows] for column, name in enumerate(NAMES, 1)}
+
+    def close(self) -> None:
+        """Write what is not written yet, and close the file."""
+        if self._minute:
+            self._thread.submit(self._keep, self._take_minute())
+        if self._path is not None or self._opened is not None:
+            self._thread.submit(lambda: self._file.close())
+        self._thread.shutdown()
+
+    def _take_minute(self) -> Row:
+        means = map(_mean, zip(*(row[1:] for row in self._minute), strict=True))
+        at = self._minute[-1][0]
+        self._minute.clear()
+        return at, *means
+
+    @property
+    def _file(self) -> FigureFile:
+        self._opened = self._opened or FigureFile(self._path, NAMES)
+        return self._opened
+
+    def _keep(self, row: Row) -> None:
+        self._file.write([row])
+        self._count(row[0] or 0.0)
+
+    def _read(self, span: Span, since: float) -> list[list[float]]:
+        rows = self._file.read(_STEPS_S[span], since)
+        return [[nan if value is None else value for value in row] for row in rows]
+
+    def _count(self, now: float) -> None:
+        since, column = now - SPAN_S["day"], 1 + NAMES.index("disk_bytes")
+        self.disk_of_day = [(row[0], row[column]) for row in self._read("day", since)]
+        self.fetched_of_day = MINUTE_S * self._file.total("pages_per_s", since)
 
 
-def _mean(values: Sequence[float]) -> float:
+def _mean(values: Sequence[float]) -> float | None:
     known = [value for value in values if not isnan(value)]
-    return sum(known) / len(known) if known else nan
+    return sum(known) / len(known) if known else None

@@ -49,6 +49,7 @@ from node.crawling.machine_load import read_machine
 from node.errors import ConfigError
 from node.extras import QUERY_TRACER, TRACE_EXPORT, added
 from node.joining.rejoin import Rejoiner
+from node.owner.figure_history import FigureHistory
 from node.owner.hook import OwnerHook
 from node.owner.log_ring import LogRing
 from node.owner.setting_desk import SettingDesk
@@ -120,10 +121,14 @@ async def _serve(
     config, own, supervisor = settings.config, Identity.load(data.identity), Supervisor(faults)
     key = CrawlerKey(own) if config.crawl.sign else None
     tracer = added(QUERY_TRACER)(config.traces.share, system_clock, SystemRandom()) if config.traces.url else None
-    async with _open_core(config, data, network, own, key, tracer or untraced, faults, supervisor) as (core, overlay):
+    async with AsyncExitStack() as stack:
+        opening = _open_core(config, data, network, own, key, tracer or untraced, faults, supervisor)
+        core, overlay = await stack.enter_async_context(opening)
         departure = Departure(overlay, core.store, data.leaving)
         settings.obey = partial(_obey, core)
-        answers = Service(core, overlay, network, departure, system_clock, settings, newest_lines())
+        history = FigureHistory(data.figures)
+        stack.callback(history.close)
+        answers = Service(core, overlay, network, departure, system_clock, settings, newest_lines(), history)
         web = WebServer(answers, config.node, config.crawl, data.read_token(), VERSION, own, network.name, data.keys)
         spare_collector()
         log.info("node starts id=%s network=%s", own.node_id.hex(), network.name)
@@ -135,17 +140,13 @@ async def _serve(
             start("owner-desk", answers.owner.run)
             start("service-manager", lambda: manager.keep_told(web.listening, f"search page: {web.url}"))
             start("event-log", lambda: _keep_event_log(core, overlay))
+            start("trap-file", core.trap_file.run)
             start("memory", lambda: keep_memory_small(core.spare, core.pause, core.written))
             hook = OwnerHook(config.hook, {"node": own.node_id.hex(), "network": network.name})
             watch = OwnerWatch(answers.outlook, overlay.tell, hook.tell, data.owner_told, system_clock)
             start("owner-watch", watch.run)
             if tracer:
-                about = {
-                    "service.name": "dse-node",
-                    "service.version": VERSION,
-                    "service.instance.id": own.node_id.hex(),
-                }
-                start("trace-export", added(TRACE_EXPORT)(config.traces.url, tracer, about).run)
+                start("trace-export", added(TRACE_EXPORT)(config.traces.url, tracer, _traced_as(own)).run)
             start("departure", lambda: _leave(departure, ending.begin))
             start("twin", lambda: give_way_to_twin(overlay))
             start("clean-end", lambda: ending.run(partial(take_leave, core, overlay)))
@@ -246,7 +247,7 @@ async def _open_core(
         if expects_others and not (store.occupied(0) or is_founder):
             overlay.expect_others()
         measure = partial(bytes_below, data.index, data.seen, data.dht)
-        files = NodeFiles(data.index, data.seen, data.evidence, data.host_wishes, data.room, measure)
+        files = NodeFiles(data.index, data.seen, data.evidence, data.traps, data.host_wishes, data.room, measure)
         environment = NodeEnvironment(
             OwnMembership(identity, overlay, expects_others),
             HostMachine(store, files, system_clock, rng, faults, read_machine, tracer),
@@ -289,6 +290,7 @@ async def _open_web(
         locate=fetcher.locate,
         late=fetcher.late_s,
         limit=fetcher.bandwidth.set_rate,
+        meter=fetcher.meter,
         judge_addresses=fetcher.judge_addresses,
         find_texts=TxtRecords(config, system_clock).find,
         outage=str if config.allow_private else overlay.families.outage,  # an intranet may be on this machine

@@ -38,6 +38,7 @@ from node.captures.scope import Wish
 from node.owner.condition import Outlook
 from node.owner.desk import OwnerDesk
 from node.owner.disk_outlook import full_in_days
+from node.owner.figure_history import FigureHistory
 from node.owner.log_ring import LogRing
 from node.owner.member_desk import MemberDesk
 from node.owner.member_page import Order, chosen_members
@@ -64,13 +65,15 @@ class Service:
         clock: Clock,
         settings: SettingDesk,
         log: LogRing | None = None,
+        history: FigureHistory | None = None,
     ) -> None:
         self._core, self._overlay, self._strategies = node_core, overlay, overlay.strategies
         self._network, self._departure, self._clock = network, departure, clock
         self._queries = QueryDesk(node_core.index.searcher, overlay, clock)
         self._status = NodeStatus(node_core, overlay, network, self._queries.meter, departure, clock)
         self._sample = SlotSample(overlay, clock)
-        self.owner = OwnerDesk(node_core, overlay, self._queries.meter, settings, log, clock)
+        history = history or FigureHistory()
+        self.owner = OwnerDesk(node_core, overlay, self._queries.meter, settings, log, clock, history)
         self.members = MemberDesk(self._status.peers, overlay, self.owner.own_figures)
         self.sites = SiteDesk(node_core.crawl.crawler, overlay, clock)
         self.slots = SlotDesk(overlay, node_core.store.records, node_core.store.replicator)
@@ -94,7 +97,7 @@ class Service:
         status = await self._status.status()
         if status.network.documents is None:
             status.network.documents = await self._sample.documents()
-        grown = self.owner.history.series("day", "disk_bytes")
+        grown = self.owner.history.disk_of_day
         status.disk.full_in_days = full_in_days(grown, status.disk.used, status.disk.quota)
         return status
 

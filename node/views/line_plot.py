@@ -71,7 +71,7 @@ def _path(line: Sequence[tuple[int, float]], top: float, base: int) -> str:
     step, words, last = WIDTH / (POINTS - 1), list[str](), -9
     for place, value in line:
         y = base - min(value / top, 1.0) * (base - TOP)
-        words.append(f"{'L' if place - last <= 3 else 'M'}{place * step:.0f},{y:.1f}")
+        words.append(f"{'L' if place - last <= 2 else 'M'}{place * step:.0f},{y:.1f}")
         if words[-1].startswith("M"):
             words.append("h1")
         last = place

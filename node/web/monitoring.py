@@ -17,6 +17,7 @@ from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.metrics_core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from crawl import FETCH_CLASSES, FetchLoad, FetchMeter
 from node.crawling.machine_load import own_memory
 from node.owner.member_page import MemberPage, member_page
 from node.service.service import Service
@@ -46,6 +47,29 @@ def process_figures(tasks: int) -> Iterable[Metric]:
         for state, value in heap.items():
             family.add_metric([state], value)
         yield family
+
+
+def fetch_figures(meter: FetchMeter, load: FetchLoad, unread: int) -> Iterable[Metric]:
+    """Yield what fetches cost and bring as Prometheus figures. `load`: of the last ten seconds; `unread`: pages at the
+    parsers."""
+    bytes_moved = CounterMetricFamily(
+        "dse_fetch_bytes", "Bytes from and to sites since the start", labels=["direction"]
+    )
+    bytes_moved.add_metric(["in"], meter.bytes_in)
+    bytes_moved.add_metric(["out"], meter.bytes_out)
+    answers = CounterMetricFamily("dse_fetch_answers", "Answers of sites since the start, by class", labels=["class"])
+    for name, count in zip(FETCH_CLASSES, meter.answers, strict=True):
+        answers.add_metric([name], count)
+    latency = GaugeMetricFamily("dse_fetch_seconds", "From request to last byte, of late", labels=["quantile"])
+    latency.add_metric(["0.5"], load.p50_ms / 1000)
+    latency.add_metric(["0.95"], load.p95_ms / 1000)
+    yield from (bytes_moved, answers, latency)
+    yield CounterMetricFamily("dse_dns_lookups", "Names looked up since the start", value=meter.lookups)
+    yield CounterMetricFamily(
+        "dse_dns_seconds", "Time that looking up names took since the start", value=meter.lookups_s
+    )
+    yield GaugeMetricFamily("dse_site_connections", "Open connections to sites", value=meter.connections)
+    yield GaugeMetricFamily("dse_parser_pages", "Pages that wait for a parser, or are being read", value=unread)
 
 
 def heap_bytes() -> dict[str, int] | None:
@@ -82,16 +106,16 @@ class Metrics:
         """Note one answered request; `route` is a name of the table, so the set of labels is bounded."""
         self._requests.labels(route, str(status)).inc()
 
-    def text(self, status: StatusView, members: MemberPage, tasks: int = 0) -> bytes:
+    def text(self, status: StatusView, members: MemberPage, tasks: int = 0, more: Iterable[Metric] = ()) -> bytes:
         """Write all figures in the Prometheus text format, version 0.0.4; `tasks`: of the event loop, now."""
         registry = CollectorRegistry()
-        registry.register(_StatusFigures(status, members, tasks))
+        registry.register(_StatusFigures(status, members, tasks, more))
         return generate_latest(registry) + generate_latest(self._counters)
 
 
 class _StatusFigures(Collector):
-    def __init__(self, status: StatusView, members: MemberPage, tasks: int) -> None:
-        self._status, self._members, self._tasks = status, members, tasks
+    def __init__(self, status: StatusView, members: MemberPage, tasks: int, more: Iterable[Metric]) -> None:
+        self._status, self._members, self._tasks, self._more = status, members, tasks, list(more)
 
     def collect(self) -> Iterable[Metric]:
         status = self._status
@@ -107,6 +131,7 @@ class _StatusFigures(Collector):
         for name, about, value in _gauges(status):
             yield GaugeMetricFamily(name, about, value=value)
         yield from process_figures(self._tasks)
+        yield from self._more
         yield CounterMetricFamily("dse_packets_refused", "Packets not taken", value=status.refused_packets)
         yield CounterMetricFamily("dse_crawl_fetched", "Pages fetched since the start", value=status.fetched)
 
@@ -174,5 +199,7 @@ class Health:
     async def metrics(self, request: web.Request) -> web.Response:
         """Answer GET /metrics."""
         members = member_page(await self._service.peers(), "", "name", 0)
-        body = self._metrics.text(view_of((await self._service.status()).plain()), members, len(asyncio.all_tasks()))
+        status, owner = view_of((await self._service.status()).plain()), self._service.owner
+        fetches = fetch_figures(owner.meter, owner.load, owner.unread())
+        body = self._metrics.text(status, members, len(asyncio.all_tasks()), fetches)
         return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})

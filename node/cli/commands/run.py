@@ -1,6 +1,8 @@
 """Does the verbs that run until they are stopped: run and bootstrap."""
 
 import importlib
+import os
+import sys
 from argparse import Namespace
 
 from crawl import BadHostsFile
@@ -10,10 +12,13 @@ from node.cli.commands.target_node import configuration, data_dir
 from node.cli.main import load
 from node.config.logging_setup import set_up_logging
 from node.errors import ConfigError
+from node.process.supervise import CHILD, Restarts, supervise
 
 
 def run(arguments: Namespace) -> int:
     """Run the node of a data directory until it is told to stop."""
+    if arguments.supervise and not os.environ.get(CHILD):
+        return supervise([sys.executable, *sys.orig_argv[1:]], Restarts())
     config = configuration(arguments)
     faults = LocalFaults(system_clock)
     set_up_logging(config.node.log_level, faults=faults)

@@ -2,7 +2,8 @@
 
 Thin: it writes to a stream, and to temporary files the objects of each class of validity, since a package holds one
 class. A web object has room for neither a status nor a head: pages with a status other than 200 are left out, and what
-is read has no head. The charset goes into the MIME type.
+is read has no head. The charset goes into the MIME type. A page is valid until its next change is expected; where
+nobody knows that, until the network drops it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -111,7 +112,7 @@ def web_object(capture: Capture) -> WebObject:
         capture.media_type + charset,
         capture.content,
         milliseconds(capture.captured_at),
-        milliseconds(capture.expires_at),
+        milliseconds(capture.changes_at or capture.expires_at),
     )
 
 

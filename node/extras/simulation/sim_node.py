@@ -112,7 +112,10 @@ class SimNode:
         fetcher = ScriptedFetcher(around.web, self.name, around.log, overlay.families, has)
         store = RecordStore(self.disk, self.store, self.clock, faults)
         files = NodeFiles(
-            evidence=self.folder / "evidence", wishes=self.folder / "hosts.json", room=self.folder / "room.json"
+            evidence=self.folder / "evidence",
+            traps=self.folder / "traps",
+            wishes=self.folder / "hosts.json",
+            room=self.folder / "room.json",
         )
         web = WebAccess(
             fetcher=fetcher,

@@ -53,11 +53,14 @@ class OwnerPages:
         wanted = parameters(request, "owner_overview").text("span")
         span: Span | None = next((each for each in get_args(Span) if each == wanted), None)
         if span is None:
-            raise BadParameter("span", "is neither hour nor day")
+            raise BadParameter("span", f"is none of {', '.join(get_args(Span))}")
         status = (await self._service.status()).plain()
         view = view_of(status)
-        plots = figure_plots(self._service.owner.history, span, time.time(), _translate(request))
-        return self.render(request, "owner.html", status=view, state=owner_state(status, view), plots=plots, span=span)
+        now, state = time.time(), owner_state(status, view)
+        plots = figure_plots(await self._service.owner.history.lines(span, now), span, now, _translate(request))
+        return self.render(
+            request, "owner.html", status=view, state=state, plots=plots, span=span, spans=get_args(Span)
+        )
 
     async def owner_network(self, request: web.Request) -> web.Response:
         """Show the members of the network, what they need, and the key space."""

@@ -3,20 +3,19 @@
 Pure: values in, markup out.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
 from markupsafe import Markup
 
-from node.owner.figure_history import FigureHistory, Span
+from node.owner.figure_history import SPAN_S, Series, Span
 from node.owner.network_map import NetworkMap
-from node.views.line_plot import Series, line_plot
+from node.views.line_plot import line_plot
 from node.views.ring_plot import DrawnRing, ring_plot
 from node.views.status import size
 from node.web.rendering.translations import Translate
 
-SPAN_S: dict[str, float] = {"hour": 3600.0, "day": 86_400.0}
 _LEAST = frozenset({"peers", "copies"})  # of which a low is what matters
 
 
@@ -37,6 +36,13 @@ _PLOTS: tuple[tuple[str, tuple[str, ...], Callable[[float], str]], ...] = (
     ("pages_per_s", ("pages_per_s",), _count),
     ("queries_per_min", ("queries_per_min",), _count),
     ("latency", ("p50_ms", "p95_ms"), _count),
+    ("traffic", ("in_bytes_s", "out_bytes_s"), size),
+    ("fetch_latency", ("fetch_p50_ms", "fetch_p95_ms"), _count),
+    ("answers", ("answers_2xx", "answers_3xx"), _count),
+    ("no_answers", ("answers_4xx", "answers_5xx", "answers_failed"), _count),
+    ("dns_ms", ("dns_ms",), _count),
+    ("connections", ("connections",), _count),
+    ("unread", ("unread",), _count),
     ("peers", ("peers",), _count),
     ("disk_bytes", ("disk_bytes",), size),
     ("copies", ("copies",), _count),
@@ -45,16 +51,16 @@ _PLOTS: tuple[tuple[str, tuple[str, ...], Callable[[float], str]], ...] = (
 )
 
 
-def figure_plots(history: FigureHistory, span: Span, now: float, t: Translate) -> list[FigurePlot]:
-    """Return all plots of a span that ends at `now` (Unix seconds)."""
+def figure_plots(known: Mapping[str, Series], span: Span, now: float, t: Translate) -> list[FigurePlot]:
+    """Return all plots of a span that ends at `now` (Unix seconds). `known`: the figures by name."""
     shown = []
     for name, columns, figure in _PLOTS:
-        lines = [history.series(span, column) for column in columns]
+        lines = [known[column] for column in columns]
         ends, title = (t(f"owner.{span}_ago"), t("owner.now")), t(f"owner.{name}")
         about = _about(lines, title, t(f"owner.{span}"), figure, t)
         since = now - SPAN_S[span]
         plot = line_plot(lines, since, now, figure, about, ends, least=name in _LEAST)
-        newest = [figure(known[-1]) for known in map(_known, lines) if known]
+        newest = [figure(values[-1]) for values in map(_known, lines) if values]
         shown.append(FigurePlot(title, " · ".join(newest) or t("owner.unknown"), plot))
     return shown
 

@@ -164,7 +164,7 @@ def _owners_form(path: str, name: str, about: str, *fields: Parameter) -> HttpRo
     return HttpRoute("POST", f"/owner{path}", name, about, HTML, needs_token=True, form=fields)
 
 
-_SPAN = Parameter("span", "hour or day", default="hour", most=8)
+_SPAN = Parameter("span", "hour, day, month or year", default="hour", most=8)
 _BEGINS = Parameter("begins", "only hosts that begin so", most=255)
 _AFTER = Parameter("after", "only hosts whose names come after this one", most=270)
 _SITES = (

@@ -9,7 +9,14 @@ import pytest
 from crawl.content.extract import extract
 from crawl.content.fingerprint import fingerprint, steady_text
 from crawl.content.page import ParseResult, ParseTask
-from crawl.frontier.trap_learning import PARAMETER_PAIRS, TrapLearning, bare_text, pattern_of
+from crawl.frontier.trap_learning import (
+    PARAMETER_PAIRS,
+    PATTERN_PAGES,
+    SHARED_TEXT,
+    TrapLearning,
+    bare_text,
+    pattern_of,
+)
 from node.extras.demo.sample_reply import SampleReply
 from node.extras.demo.sample_traps import ENTRANCES, spring, trap_at
 from node.extras.demo.sample_web import unpack_sample
@@ -191,3 +198,33 @@ def test_a_new_holder_knows_what_a_site_has_said_and_counts_each_page_once() -> 
         stats.learn(SITE, f"http://{SITE}/print?id={number}", text(number))
     assert "say nothing new" in stats.refusal(SITE, f"http://{SITE}/print?id=31"), "copies of pages read before"
     assert stats.refusal(SITE, f"http://{SITE}/docs/7") == ""
+
+
+def test_what_was_learned_outlasts_a_restart_and_its_texts_are_recalled_as_ever() -> None:
+    before = TrapLearning()
+    for n in range(PATTERN_PAGES + 1):
+        before.learn("a.test", f"http://a.test/list?sid={n}", bytes(8))
+        before.learn("b.test", f"http://b.test/{n}.html", n.to_bytes(8, "big"))
+    assert before.refusal("a.test", "http://a.test/list?sid=99")
+    after = TrapLearning()
+    after.load(before.dump())
+    assert after.refusal("a.test", "http://a.test/list?sid=99") == before.refusal("a.test", "http://a.test/list?sid=99")
+    assert after.without_idle_parameters("a.test", "http://a.test/list?sid=5&p=2") == "http://a.test/list?p=2"
+    assert not after.refusal("b.test", "http://b.test/x.html")
+    for _ in range(SHARED_TEXT):
+        after.recall("a.test", bytes(8), "slot 1")
+    assert "soft 404" in after.learn("a.test", "http://a.test/new", bytes(8))
+    assert after.dump() != b"" and TrapLearning().dump() == TrapLearning().dump()
+
+
+def test_the_file_of_many_sites_with_many_traps_is_bounded_and_noise_is_refused() -> None:
+    stats = TrapLearning()
+    for site in range(510):
+        for n in range(150):
+            stats.learn(
+                f"{site}.test", f"http://{site}.test/{'x' * 150}{chr(97 + n % 26) * (n // 26 + 1)}/?s={n}", bytes(8)
+            )
+    assert 1e5 < len(stats.dump()) < 12e6
+    for noise in (b"", b"noise", b"\x81\xa1a\xc0", stats.dump()[:-1]):
+        with pytest.raises(ValueError):
+            TrapLearning().load(noise)

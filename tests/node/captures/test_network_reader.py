@@ -49,6 +49,7 @@ async def test_every_node_reads_all_that_the_network_shows_and_nothing_else(worl
         assert [c.url for c in part.captures] == sorted(stored, key=placement_key)
         assert all(c.content == world.web.reply(c.url).body for c in part.captures)
         assert not any(c.links for c in part.captures)
+        assert all(c.changes_at > c.captured_at + 86_400 for c in part.captures), "seen once, no change is near"
     for told in (await _read(node, Wish(links=True))).captures:
         hrefs = set(re.findall(rb'href="([^"]+)"', told.content))
         assert {link.encode() for link in told.links} <= hrefs and bool(told.links) == bool(hrefs)

@@ -24,10 +24,11 @@ async def test_a_node_at_work_is_told_by_figures_map_sites_and_jobs(world: World
     for _ in range(12):
         await world.pass_time(10.0)
         desk.step()
-    rates = [value for _, value in desk.history.series("hour", "pages_per_s")]
+    lines = await desk.history.lines("hour", 0.0)
+    rates = [value for _, value in lines["pages_per_s"]]
     assert len(rates) == 13 and 0 < sum(rates) * 10 <= len(world.log)
-    assert desk.history.series("hour", "peers")[-1][1] == 0 and desk.history.series("hour", "disk_bytes")[-1][1] > 0
-    assert isnan(desk.history.series("hour", "p50_ms")[-1][1]), "nobody has asked anything"
+    assert lines["peers"][-1][1] == 0 and lines["disk_bytes"][-1][1] > 0
+    assert isnan(lines["p50_ms"][-1][1]), "nobody has asked anything"
     (job,) = await desk.jobs()
     assert (job.first, job.seeds, job.depth) == (seed, 1, 3) and job.wait.counts["fetched"] > 5
     found = desk.network()

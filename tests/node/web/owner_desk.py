@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from crawl import SiteOrder, SitePage, SiteWait, WaitingSite, chosen_sites
+from crawl import FetchLoad, FetchMeter, SiteOrder, SitePage, SiteWait, WaitingSite, chosen_sites
 from dht import Endpoint, NodeId
 from node.api.peers import MachineLoad, Peer
 from node.api.sites import SiteEntry, SiteTable
@@ -13,7 +13,7 @@ from node.api.slots import NamedMember, SlotEntry, SlotTable
 from node.config.settings import Config
 from node.jobs.job_wait import JobWait
 from node.owner.desk import SitesSeen
-from node.owner.figure_history import FigureHistory, Figures
+from node.owner.figure_history import NAMES, FigureHistory, Figures
 from node.owner.job_ledger import JobRow
 from node.owner.log_ring import LogLine
 from node.owner.member_desk import AskedMember, MemberFigures, MembersSeen
@@ -115,9 +115,17 @@ class FakeOwner:
     slots: int = 4096
     peers_count: int = 1000
     history: FigureHistory = field(default_factory=FigureHistory)
+    meter: FetchMeter = field(default_factory=FetchMeter)
     wishes: HostWishes = field(default_factory=HostWishes)
     file: str = "[node]\nweb_port = 8090\n"
     told: list[JobRow] = field(default_factory=lambda: [_job(n) for n in range(16)])
+
+    @property
+    def load(self) -> FetchLoad:
+        return self.meter.step(10.0)
+
+    def unread(self) -> int:
+        return 7
 
     def network(self) -> NetworkMap:
         return full_map(self.slots, self.peers_count)
@@ -156,7 +164,10 @@ def full_history(until: float) -> FigureHistory:
     history = FigureHistory()
     for n in range(8640):
         v = float(n % 97)
-        history.add(until - (8639 - n) * 10, Figures(v, v * 3, v * 2, v * 9, v * 10, v * 1e9, v / 30, v, v, v * 77))
+        figures = Figures(
+            v, v * 3, v * 2, v * 9, v * 10, v * 1e9, v / 30, *[v * each * 77 for each in range(len(NAMES) - 7)]
+        )
+        history.add(until - (8639 - n) * 10, figures)
     return history
 
 

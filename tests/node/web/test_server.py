@@ -40,6 +40,11 @@ def test_readiness_says_why_not_in_lines_and_as_json(site: Any) -> None:
 
 def test_figures_are_in_the_prometheus_format(site: Any) -> None:
     site.get("/api/v1/status")
+    meter = site.service.owner.meter
+    meter.bytes_in, meter.connections = 5000, 3
+    for status in (200, 200, 404):
+        meter.note_answer(status, 0.25)
+    meter.note_failure()
     text = site.get("/metrics").text
     assert 'dse_members{state="live"} 1.0' in text and 'dse_members{state="silent"} 1.0' in text
     assert "dse_network_documents 1204.0" in text
@@ -53,6 +58,11 @@ def test_figures_are_in_the_prometheus_format(site: Any) -> None:
     assert samples["dse_peers", (("family", "ipv6"),)] == 3
     assert samples["dse_crawl_fetched_total", ()] == 900
     assert samples["dse_own_memory_bytes", ()] > samples["dse_python_blocks", ()] > 10_000
+    answers = {name: samples["dse_fetch_answers_total", (("class", name),)] for name in ("2xx", "4xx", "5xx", "failed")}
+    assert answers == {"2xx": 2, "4xx": 1, "5xx": 0, "failed": 1}
+    assert samples["dse_fetch_bytes_total", (("direction", "in"),)] == 5000
+    assert samples["dse_fetch_seconds", (("quantile", "0.95"),)] == 0.25
+    assert (samples["dse_site_connections", ()], samples["dse_parser_pages", ()]) == (3, 7)
     heap = {state: samples["dse_heap_bytes", (("state", state),)] for state in ("used", "free", "mapped")}
     assert heap["used"] > 1e6 and sum(heap.values()) < 1e11
     assert samples["dse_threads", ()] > 1 and samples["dse_tasks", ()] >= 1

@@ -16,10 +16,11 @@ from urllib.parse import quote
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from crawl import FetchMeter
 from node.owner.member_page import member_page
 from node.owner.needs import TOPICS, needs_of
 from node.views.status import view_of
-from node.web.monitoring import Metrics
+from node.web.monitoring import Metrics, fetch_figures
 from node.web.requests.route_table import ROUTES
 from tests.lab.namespace import NetworkNamespace, why_no_namespaces
 
@@ -109,7 +110,9 @@ def page() -> str:
         metrics.count(route.name, 503)
     status: dict[str, Any] = {"copies": {"slots": {"1": 2, "3": 4}}}
     status["needs"] = [{"topic": need.topic, "state": need.state} for need in needs_of(status, {}, 0.0)]
-    return metrics.text(view_of(status), member_page([], "", "name", 0)).decode()
+    meter = FetchMeter()
+    members = member_page([], "", "name", 0)
+    return metrics.text(view_of(status), members, 0, fetch_figures(meter, meter.step(1.0), 0)).decode()
 
 
 @pytest.fixture(scope="module")

@@ -81,6 +81,13 @@ def test_a_package_is_read_and_written_again_byte_by_byte() -> None:
         assert 14 + head.rest_bytes + head.data_bytes == int(size)
 
 
+def test_a_page_is_valid_until_its_next_change_is_expected() -> None:
+    page = msgspec.structs.replace(lasting(SAMPLES[0], 300), changes_at=SAMPLES[0].captured_at + 3 * 86_400)
+    assert web_object(page).expires_at_ms - web_object(page).fetched_at_ms == 3 * 86_400_000
+    with zipfile.ZipFile(io.BytesIO(spf(page))) as files:
+        assert files.namelist()[0].startswith("4_1_"), "four days, and not 256"
+
+
 def test_a_broken_package_gives_what_came_before() -> None:
     package = WOP_HEAD + WEBO + WEBO
     for end in range(len(package)):

@@ -9,7 +9,16 @@ import pytest
 from node.api.body import Json
 from node.web.requests.route_table import ROUTES
 
-PAGES = ["/owner", "/owner?span=day", "/owner/network", "/owner/sites", "/owner/strategy", "/owner/work"]
+PAGES = [
+    "/owner",
+    "/owner?span=day",
+    "/owner?span=month",
+    "/owner?span=year",
+    "/owner/network",
+    "/owner/sites",
+    "/owner/strategy",
+    "/owner/work",
+]
 MAX_BYTES = 100_000
 
 
@@ -67,10 +76,10 @@ def test_browsers_say_where_the_owners_forms_come_from(owner: Any) -> None:
 def test_the_overview_says_in_a_sentence_how_the_node_is(owner: Any) -> None:
     page = owner.get("/owner").text
     assert "<b>All is well, it crawls</b>: waiting for politeness at 3 sites" in page
-    assert page.count('class="figure-plot"') == 8 and "Pages fetched a second, Last hour: 6 at the end" in page
+    assert page.count('class="figure-plot"') == 15 and "Pages fetched a second, Last hour: 6 at the end" in page
     owner.service.ready = 0
     assert "<b>It does not serve yet</b>: none of its 61 slots" in owner.get("/owner").text
-    assert owner.get("/owner?span=year").status == 400
+    assert owner.get("/owner?span=century").status == 400
 
 
 def test_the_network_page_lists_teams_of_slots_by_member_lack_and_number(owner: Any) -> None:
