@@ -67,6 +67,8 @@ _ABOUT: Mapping[str, Mapping[str, tuple[str, Json]]] = {
         "index_copies": ("holders of a slot that index it and answer queries", {"minimum": 1, "maximum": 16}),
         "tie_breaker": ('the id of the node that goes on without the other of two; ""', {"pattern": _NODE_OR_NONE}),
         "needs": ("what a node must know to follow this version", _many(16)),
+        "room_unit": ("bytes of quota of a member that keeps a usual part", {"minimum": 1_000_000}),
+        "rooms": ("steps of room that count for members at most", _many(1000)),
     },
     "Rule": {
         "action": ("`unknown`: one of a newer release, which matches nothing here", {}),
@@ -90,6 +92,10 @@ _ABOUT: Mapping[str, Mapping[str, tuple[str, Json]]] = {
     "Revocation": {
         "id": ("an invitation, 40 hex digits, or a public key, 64", {"pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$"}),
         "from_at": ("members whose invitation was made before stay; 0: none do", _INSTANT),
+    },
+    "MemberRoom": {
+        "id": ("the member", _hex(40)),
+        "step": ("its step: the part is 2^step times the usual one", {"minimum": -2, "maximum": 2}),
     },
     "Gone": {
         "id": ("the id of a node, hex", _hex(40)),

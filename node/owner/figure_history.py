@@ -23,6 +23,7 @@ SPAN_S: dict[Span, float] = {"hour": 3600.0, "day": 86_400.0, "month": 30 * 86_4
 STEP_S = 10.0
 STEPS = 360  # an hour
 PER_MINUTE = 6
+DAY_MINUTES = 1440
 _STEPS_S: dict[Span, int] = {"day": MINUTE_S, "month": TEN_MINUTES_S, "year": QUARTER_S}
 
 
@@ -66,7 +67,7 @@ class FigureHistory:
         self._minute: list[array[float]] = []
         self._thread = ThreadPoolExecutor(1, "figures")  # begins with the first call
         self._opened: FigureFile | None = None  # used in that thread alone
-        self.disk_of_day: Series = []  # instants and bytes in use, by the minutes that are kept of the last day
+        self.disk_of_day = deque[tuple[float, float]](maxlen=DAY_MINUTES)  # instants and bytes in use, by minutes
         self.fetched_of_day = 0.0  # pages, by the minutes that are kept of the last day
 
     def add(self, at: float, figures: Figures) -> None:
@@ -81,7 +82,7 @@ class FigureHistory:
         """Fill the hour with what the file has of it; called once, before the first step."""
         loop = asyncio.get_running_loop()
         rows = await loop.run_in_executor(self._thread, self._read, "day", now - SPAN_S["hour"])
-        await loop.run_in_executor(self._thread, self._count, now)
+        await loop.run_in_executor(self._thread, self._recall_day, now)
         for at, *values in rows:
             self._hour.extend(array("d", (at - before * STEP_S, *values)) for before in reversed(range(PER_MINUTE)))
 
@@ -114,16 +115,25 @@ class FigureHistory:
 
     def _keep(self, row: Row) -> None:
         self._file.write([row])
+        self._note_disk(row)
         self._count(row[0] or 0.0)
 
     def _read(self, span: Span, since: float) -> list[list[float]]:
         rows = self._file.read(_STEPS_S[span], since)
         return [[nan if value is None else value for value in row] for row in rows]
 
+    def _recall_day(self, now: float) -> None:
+        for row in self._read("day", now - SPAN_S["day"]):
+            self._note_disk(row)
+        self._count(now)
+
+    def _note_disk(self, row: Sequence[float | None]) -> None:
+        at, used = row[0], row[1 + NAMES.index("disk_bytes")]
+        if at is not None and used is not None and not isnan(used):
+            self.disk_of_day.append((at, used))
+
     def _count(self, now: float) -> None:
-        since, column = now - SPAN_S["day"], 1 + NAMES.index("disk_bytes")
-        self.disk_of_day = [(row[0], row[column]) for row in self._read("day", since)]
-        self.fetched_of_day = MINUTE_S * self._file.total("pages_per_s", since)
+        self.fetched_of_day = MINUTE_S * self._file.total("pages_per_s", now - SPAN_S["day"])
 
 
 def _mean(values: Sequence[float]) -> float | None:

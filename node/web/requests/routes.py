@@ -300,13 +300,7 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
     _get("/suggest", "suggest", "Queries that begin with what was typed", search.Suggestions, _TYPED, is_public=True),
     _get("/status", "status", "The state of this node", status.Status, is_private=True),
     _get(
-        "/peers",
-        "peers",
-        "The members of the network, as this node sees them",
-        peers.Peers,
-        _FIND,
-        _ORDER,
-        is_private=True,
+        "/peers", "peers", "The network's members, as this node sees them", peers.Peers, _FIND, _ORDER, is_private=True
     ),
     _get(
         "/slots", "slots", "The slots: owners, holder, copies", slots.SlotTable, *_SLOTS, _FROM, _LIMIT, is_private=True

@@ -28,17 +28,24 @@ def test_a_slot_waits_for_the_index_and_leaves_at_once() -> None:
 
     async def main() -> None:
         nonlocal indexed, level_at, unindexed
-        view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=4), why_apart=lambda: "")
+        view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=4, room_unit=10), why_apart=lambda: "")
         env: Any = SimpleNamespace(
-            member=SimpleNamespace(overlay=SimpleNamespace(view=view, announce=announce)),
+            member=SimpleNamespace(
+                overlay=SimpleNamespace(view=view, announce=announce, take_part_with=lambda room: None)
+            ),
             machine=SimpleNamespace(
-                store=SimpleNamespace(room=SimpleNamespace(used_bytes=1, quota_bytes=10)),
+                files=SimpleNamespace(room=None),
+                store=SimpleNamespace(
+                    room=SimpleNamespace(used_bytes=1, quota_bytes=10, capacity_bytes=10, refused_count=0)
+                ),
                 load=MachineReading,
                 clock=loop.clock(),
                 faults=SimpleNamespace(present=lambda: faults),
             ),
         )
-        replicator: Any = SimpleNamespace(level_at=lambda: level_at, ready_changed=asyncio.Event())
+        replicator: Any = SimpleNamespace(
+            level_at=lambda: level_at, ready_changed=asyncio.Event(), is_handing_over=False
+        )
         crawler: Any = SimpleNamespace(due=lambda: {1: 3})
         announcer = ReadinessAnnouncer(env, replicator, index, crawler)  # type: ignore[arg-type]
         async with asyncio.TaskGroup() as tasks:

@@ -47,7 +47,7 @@ def test_a_file_of_its_owners_own_keeps_every_line() -> None:
         ("", "store.quota_bytes", "plenty", "takes a value such as"),
         ("", "store.quota_bytes", "7\nsegment_bytes = 8", "takes a value such as"),
         ("", "store.quota_bytes", "'7'", "int"),
-        ("", "crawl.refuse", "no host/", "is no host"),
+        ("", "crawl.refuse", "no host/", "write a prefix"),
         ("", "crawl.agent", 'a"\n[hook]\nurl = "http://x', "agent"),
         ("", "hook.command", "/bin/sh", "cannot be changed here"),
         ("", "node.web_address", "0.0.0.0", "cannot be changed here"),

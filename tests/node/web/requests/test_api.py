@@ -219,9 +219,10 @@ def test_every_route_of_the_document_exists_and_the_other_way_round(site: Any, t
             answered.add((route.name, reply.status))
             shape = ProblemDetails if "problem" in kind else route.schema
             assert has_shape(reply.body, shape), f"{path} answers {reply.text}"
-    assert {route.name for route in ROUTES if "json" in route.gives} - {
+    without_draft = {"owner_strategy_file"}  # it answers 404 where there is no draft
+    assert {route.name for route in ROUTES if "json" in route.gives} - without_draft == {
         name for name, code in answered if code == 200
-    } == set()
+    }
     for name in _references(document):
         assert name in document["components"]["schemas"]
 
