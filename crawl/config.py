@@ -89,9 +89,8 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     dns: bool = True  # ask the system's resolver for names that hosts_file does not have
     txt_servers: tuple[str, ...] = ()  # "IP", "IP:port": name servers asked for owners' removals; none: the system's
 
-    # what this node fetches for nobody; others may: hosts, "*.suffix", "/RE2 pattern/", "192.0.2.0/24", and all but
-    # what "only 10.20.0.0/16" leaves
-    refuse: tuple[str, ...] = ()
+    # hosts, "*.suffix", "/RE2 pattern/", "192.0.2.0/24"; "only 10.20.0.0/16" refuses all else
+    refuse: tuple[str, ...] = ()  # what this node fetches for nobody; others may
 
     # robots.txt
     robots_ttl_s: float = DAY_S  # RFC 9309, 2.4: not longer than 24 hours

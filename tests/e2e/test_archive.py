@@ -28,7 +28,7 @@ ROOMS = ["library", "pool", "museum"]
 
 
 def test_a_crawl_is_exported_and_read_by_another_program(tmp_path: Path) -> None:
-    with village(tmp_path, {"town.test": linked(ROOMS, "town.test", "town.test")}, 23400) as town:
+    with village(tmp_path, {"town.test": linked(ROOMS, "town.test", "town.test")}, 26100) as town:
         origin, one = f"http://town.test:{town.port}", town.add("one")
         one.start()
         one.do("crawl", f"{origin}/", "--depth", "9")

@@ -45,7 +45,7 @@ def begin_an_hour_late(machine: Machine) -> None:
 
 
 def test_wrong_clocks_frozen_peers_and_lost_newcomers(tmp_path: Path) -> None:
-    with village(tmp_path, WEB, 21200, most=6) as town:
+    with village(tmp_path, WEB, 26300, most=6) as town:
         contact = f"127.0.0.1:{town.ports[-1]}"
         new = ("network", "new", "campus", "--out", "campus.toml", "--bootstrap", contact)
         assert dse_node(*new, home=tmp_path).returncode == 0

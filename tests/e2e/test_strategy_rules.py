@@ -35,7 +35,7 @@ def explained(machine: Machine, url: str) -> dict[str, Any]:
 
 
 def test_a_publisher_names_a_crawler_and_prefixes(tmp_path: Path) -> None:
-    with village(tmp_path, WEB, 21900) as town:
+    with village(tmp_path, WEB, 26200) as town:
         contacts = [f"127.0.0.1:{town.ports[-1]}"] + [f"[::1]:{town.ports[-1]}"] * has_ipv6()
         words = [word for contact in contacts for word in ("--bootstrap", contact)]
         assert dse_node("network", "new", "campus", "--out", "campus.toml", *words, home=tmp_path).returncode == 0

@@ -120,6 +120,7 @@ async def test_what_a_crawler_remembers_does_not_grow_with_its_pages(
             for pages in (EARLY, LATE):
                 while crawler.fetched < pages:  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
+                fetcher.meter.step(1.0)  # as the owner's plots do every ten seconds
                 counted.append(blocks())
             for task in running:
                 task.cancel()
