@@ -36,6 +36,7 @@ class WorkerPool(Generic[Item]):
     async def _run(self, item: Item) -> None:
         while True:
             await self._work(item)
+            del item  # an idle worker keeps nothing of its last one
             next_item: asyncio.Future[Item] = asyncio.get_running_loop().create_future()
             self._idle.append(next_item)
             item = await next_item
