@@ -5,6 +5,7 @@ person asking can fix it. `LocalError`: this machine failed: stop loudly, but fo
 package adds its own below these.
 """
 
+import errno
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -42,8 +43,33 @@ class BrokenFile(LocalError):
         return f"{self.path}: {self.reason}; {self.remedy}"
 
 
+@dataclass(eq=False)
 class PortMissing(LocalError):
-    """A port of this node that another program has. Once the node has had it, it tries again."""
+    """A port that this node cannot listen on: mostly another program has it. Once the node has had it, it tries
+    again. `listener`: transport, address and port."""
+
+    listener: str
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"cannot listen on {self.listener}: {self.reason}; {self.remedy}"
+
+    @classmethod
+    def of(cls, listener: str, error: OSError, port_setting: str, address_setting: str) -> "PortMissing":
+        """Return what a failed bind means, and which setting helps."""
+        if error.errno == errno.EADDRINUSE:
+            return cls(listener, "the port is in use", f"stop the other program or set {port_setting}")
+        if error.errno in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL):
+            return cls(listener, "this machine has no such address", f"set {address_setting}")
+        if error.errno == errno.EACCES:
+            return cls(listener, "not allowed", f"set {port_setting} to a port above 1023")
+        return cls(listener, error.strerror or str(error), "check the address and the system's limits")
+
+    @classmethod
+    def of_peers(cls, transport: str, host: str, port: int, error: OSError) -> "PortMissing":
+        """Return the same for the port where peers reach this node. `transport`: UDP or TCP."""
+        return cls.of(f"{transport} {host} port {port}", error, "node.peer_port", "node.families or node.listen_v4/v6")
 
 
 class MachineRefuses(BrokenFile):

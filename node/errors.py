@@ -5,7 +5,7 @@ Pure: values only. Each says what, where and what to do, in one line.
 
 from dataclasses import dataclass
 
-from dht import BrokenFile, InputError, LocalError, PortMissing
+from dht import BrokenFile, InputError, LocalError
 
 
 @dataclass(eq=False)
@@ -101,19 +101,6 @@ class NotJoined(LocalError):
 
 class TwinRuns(LocalError):
     """Says that a node was started though another machine runs with its identity."""
-
-
-@dataclass(eq=False)
-class PortInUse(PortMissing):
-    """Says that a listener could not have its address."""
-
-    address: str
-    port: int
-    reason: str
-    remedy: str
-
-    def __str__(self) -> str:
-        return f"cannot listen on {self.address} port {self.port}: {self.reason}; {self.remedy}"
 
 
 @dataclass(eq=False)

@@ -38,7 +38,7 @@ def open_overlay(
     executor: Executor,
     faults: LocalFaults | None = None,
 ) -> OverlayService:
-    """Build an overlay, its UDP ports bound, its peers of earlier runs remembered; raises LocalError. Then `join` the
+    """Build an overlay, its ports bound, its peers of earlier runs remembered; raises LocalError. Then `join` the
     first contacts and `run` it. `executor`: one named thread for small files. `faults`: who is told what
     this machine refuses."""
     faults = faults or LocalFaults(clock)
@@ -104,7 +104,9 @@ def _make_channel(
     def hear_time(peer: NodeId, at: float) -> None:
         core.clocks.told(peer, at, clock())
 
-    return TlsChannel(identity, network.id, addresses, core.families, clock, rng, hear_time, faults)
+    channel = TlsChannel(identity, network.id, addresses, core.families, clock, rng, hear_time, faults)
+    channel.bind()
+    return channel
 
 
 def _open_history(network: Network, folder: Path | None, faults: LocalFaults) -> StrategyHistory:

@@ -6,11 +6,9 @@ whatever the engine raises is a fault of ours. One packet's is shown and costs t
 """
 
 import asyncio
-import errno
 import logging
 import socket
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from dht.clock import Clock
@@ -26,18 +24,6 @@ log = logging.getLogger(__name__)
 LEAST_PAUSE_S = 0.001  # the loop's clock and the engine's may disagree by less
 
 Send = Callable[[bytes, Address], None]
-
-
-@dataclass(eq=False)
-class PortUnavailable(PortMissing):
-    """A UDP port cannot be bound."""
-
-    address: Address
-    reason: str
-    remedy: str
-
-    def __str__(self) -> str:
-        return f"cannot listen on UDP {self.address.host} port {self.address.port}: {self.reason}; {self.remedy}"
 
 
 class EngineDriver:
@@ -113,19 +99,19 @@ class EngineDriver:
 
 
 def bind_udp(address: Address) -> socket.socket:
-    """Return a bound socket of the address's family alone; port 0 takes a free one. Raises PortUnavailable."""
+    """Return a bound socket of the address's family alone; port 0 takes a free one. Raises PortMissing."""
     family = socket.AF_INET6 if address.family == 6 else socket.AF_INET
     try:
         found = socket.socket(family, socket.SOCK_DGRAM)
     except OSError as error:
-        raise _unavailable(address, error) from error
+        raise PortMissing.of_peers("UDP", address.host, address.port, error) from error
     try:
         if address.family == 6:
             found.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         found.bind((address.host, address.port))
     except OSError as error:
         found.close()
-        raise _unavailable(address, error) from error
+        raise PortMissing.of_peers("UDP", address.host, address.port, error) from error
     found.setblocking(False)
     return found
 
@@ -187,13 +173,3 @@ class _Receiver(asyncio.DatagramProtocol):
 
     def error_received(self, exc: Exception) -> None:
         log.debug("datagram not delivered reason=%s", exc)  # ICMP; the engine's own timeouts decide
-
-
-def _unavailable(address: Address, error: OSError) -> PortUnavailable:
-    if error.errno == errno.EADDRINUSE:
-        return PortUnavailable(address, "the port is in use", "stop the other program or set node.peer_port")
-    if error.errno in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL):
-        return PortUnavailable(address, "this machine has no such address", "set node.families or node.listen_v4/v6")
-    if error.errno == errno.EACCES:
-        return PortUnavailable(address, "not allowed", "use a port above 1023")
-    return PortUnavailable(address, error.strerror or str(error), "check the address and the system's limits")

@@ -39,6 +39,10 @@ class TlsChannel:
         self._links, self._clock = self._server.links, clock
         self._client = TlsClient(identity, network, clock, rng, families, hear_time)
 
+    def bind(self) -> None:
+        """Take the ports before `run`; raises PortMissing."""
+        self._server.bind()
+
     async def run(
         self,
         answerer: Answerer,

@@ -75,6 +75,11 @@ class TlsServer:
         self._bytes_held: Counter[NodeId] = Counter()
         self._listener = Listener(PEERS, clock)
         self._is_member: IsMember = lambda host, peer: False
+        self._bound: list[socket.socket] = []  # until `run` accepts on them
+
+    def bind(self) -> None:
+        """Take the ports, as `run` does otherwise, so that a taken one ends a start early. Raises PortMissing."""
+        self._bound = self._bound or [_listen(address) for address in self._addresses]
 
     async def run(
         self,
@@ -88,7 +93,8 @@ class TlsServer:
         broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._is_member = is_member
         server = self._make_server(answerer, broken)
-        listeners = [_listen(address) for address in self._addresses]
+        self.bind()
+        listeners, self._bound = self._bound, []
 
         async def greet(sock: socket.socket, host: str) -> None:
             await self._greet(sock, host, server, find_relayed)
@@ -229,7 +235,7 @@ class TlsServer:
 
 
 def _listen(address: Address) -> socket.socket:
-    """A listening socket of one family; raises LocalError naming the port and the remedy."""
+    """A listening socket of one family; raises PortMissing."""
     family = socket.AF_INET6 if address.family == 6 else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -244,8 +250,7 @@ def _listen(address: Address) -> socket.socket:
         sock.listen(256)
     except OSError as error:
         sock.close()
-        remedy = "choose another port, or stop the program that uses it"
-        raise PortMissing(f"TCP port {address.port} on {address.host}: {error.strerror}; {remedy}") from None
+        raise PortMissing.of_peers("TCP", address.host, address.port, error) from None
     return sock
 
 

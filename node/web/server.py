@@ -18,13 +18,13 @@ from dht import (
     Identity,
     Listener,
     LocalFaults,
+    PortMissing,
     Supervisor,
     Visitor,
     library_log,
     system_clock,
 )
 from node.config.settings import NodeConfig
-from node.errors import PortInUse
 from node.service.service import Service
 from node.web.guard import Guard
 from node.web.key_directory import KeyDirectory
@@ -110,7 +110,7 @@ class WebServer:
         return f"http://{f'[{host}]' if ':' in host else host}:{self._port}"
 
     async def run(self, faults: LocalFaults | None = None, supervisor: Supervisor = STRICT) -> None:
-        """Serve until cancelled; raises PortInUse at once where the address cannot be had. `faults`: who is told that
+        """Serve until cancelled; raises PortMissing at once where the address cannot be had. `faults`: who is told that
         new connections wait for handles. `supervisor`: restarts what fails."""
         faults = faults or LocalFaults(system_clock)
         runner = web.AppRunner(
@@ -184,7 +184,7 @@ def _bind(config: NodeConfig) -> socket.socket:
         listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
-        reason, remedy = error.strerror or str(error), "set node.web_address and node.web_port in config.toml"
-        raise PortInUse(config.web_address, config.web_port, reason.lower(), remedy) from None
+        at = f"TCP {config.web_address} port {config.web_port}"
+        raise PortMissing.of(at, error, "node.web_port", "node.web_address") from None
     listener.setblocking(False)
     return listener

@@ -18,6 +18,7 @@ from dht.supervisor import FIRST_REST_S, LOGGED_S, MOST_REST_S, STRICT, WELL_S, 
 from node.extras.simulation.loop import SimLoop
 
 REFUSED = MachineRefuses("disk", "full", "free some space")
+TAKEN = PortMissing("TCP 127.0.0.1 port 8091", "the port is in use", "stop the other program")
 
 
 def clock() -> Now:
@@ -137,13 +138,13 @@ def test_what_ends_a_process_passes(error: Exception, name: str, strict: bool) -
 def test_a_port_is_asked_for_again_once_the_node_has_had_it() -> None:
     async def judge(faults: LocalFaults) -> None:
         await asyncio.sleep(20.0)
-        assert "taken" in faults.present()[0].cause
+        assert "in use" in faults.present()[0].cause
 
-    task = Task(KeyError("row"), PortMissing("the port is taken"), PortMissing("the port is taken"))
+    task = Task(KeyError("row"), TAKEN, TAKEN)
     supervised(task, judge)
     assert len(task.began_at) == 4
     with pytest.raises(ExceptionGroup):
-        supervised(Task(PortMissing("the port is taken")), judge)
+        supervised(Task(TAKEN), judge)
 
 
 def test_an_error_of_one_connection_costs_that_one_alone_and_its_owner_reads_of_it_for_a_minute() -> None:

@@ -192,7 +192,7 @@ def busy(town: Village, one: Machine) -> None:
     error = refused(one, "run", code=1)
     assert f"in use by process {one.process.pid}; stop that node first" in error
     two = town.add("two", f"node.web_port={one.web_port}")
-    assert f"port {one.web_port}: address already in use; set node.web_address and node.web_port" in two.do(
+    assert f"port {one.web_port}: the port is in use; stop the other program or set node.web_port" in two.do(
         "run", code=1
     )
     third = town.add("three", f"node.peer_port={one.peer_port}")

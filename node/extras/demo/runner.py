@@ -153,7 +153,7 @@ class Demo:
         for child in self.children.running:
             if not child.is_running:
                 words = child.last_words()
-                kind = PortLost if "already in use" in words or "port is in use" in words else DemoFailed
+                kind = PortLost if "the port is in use" in words else DemoFailed
                 raise kind(f"{child.name} ended by itself: {words}")
 
     def start_node(self, node: DemoNode) -> None:

@@ -10,13 +10,14 @@ import pytest
 
 from dht.clock import Now, system_clock
 from dht.config import DhtConfig
+from dht.errors import PortMissing
 from dht.identity.node_key import Identity
 from dht.local_faults import LocalFaults
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import Event
 from dht.protocol.network_rules import StrategyRules
 from dht.protocol.requester import Datagram
-from dht.protocol.udp_driver import PortUnavailable, UdpDriver, bind_udp
+from dht.protocol.udp_driver import UdpDriver, bind_udp
 from dht.supervisor import FIRST_REST_S, Supervisor
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Endpoint
@@ -102,7 +103,7 @@ async def test_a_packet_that_breaks_the_engine_costs_itself_alone_and_all_other_
 def test_a_port_in_use_is_named_with_a_remedy() -> None:
     with bind_udp(Address("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(PortUnavailable, match=rf"127.0.0.1 port {port}: the port is in use; .*node.peer_port"):
+        with pytest.raises(PortMissing, match=rf"127.0.0.1 port {port}: the port is in use; .*node.peer_port"):
             bind_udp(Address("127.0.0.1", port))
-    with pytest.raises(PortUnavailable, match="no such address"):
+    with pytest.raises(PortMissing, match="no such address"):
         bind_udp(Address("203.0.113.7", 0))

@@ -234,8 +234,8 @@ def test_a_connection_whose_handle_was_closed_under_it_costs_no_other() -> None:
 async def test_a_port_in_use_names_itself_and_the_remedy():
     alice = Host(ALICE, ("127.0.0.1",))
     taken = socket.create_server(("127.0.0.1", alice.endpoints[0].tcp_port))
-    with taken, pytest.raises(LocalError, match=rf"TCP port {alice.endpoints[0].tcp_port}.*choose another"):
-        await alice.channel.run(echo, anything, nobody, no_member)
+    with taken, pytest.raises(LocalError, match=rf"TCP 127.0.0.1 port {alice.endpoints[0].tcp_port}.*node.peer_port"):
+        alice.channel.bind()  # before the node does anything else
 
 
 async def test_a_failure_of_this_machine_stops_it_loudly():
