@@ -51,7 +51,7 @@ def test_a_node_all_of_whose_tasks_break_lives_and_is_well_again(tmp_path: Path,
         wait_until("it answers", lambda: told(one), 70)
         one.do("crawl", f"http://c.test:{town.port}/")
         wait_until("it crawls", lambda: told(one) and one.urls("onlyone"), 120)
-        wait_until("all is there", lambda: times > 1 or one.status()["documents"] == PAGES + 1, 60)
+        wait_until("all is there", lambda: times > 1 or one.status()["documents"] == PAGES + 1, 150)
         wait_until("and it is well", lambda: told(one).get("faults") == [], 150)
         assert not {kind for kind in broken(one) if kind.startswith("unnamed")} - GROUPS
         one.process.send_signal(signal.SIGTERM)
