@@ -46,6 +46,11 @@ def test_demo_once_keeps_every_promise(tmp_path: Path) -> None:
     assert all(row["expect"] in row["results"] and row["coverage"] == 1 and row["exact"] for row in report["queries"])
     assert report["after_kill"]["coverage"] == 1 and report["after_kill"]["same_top10"]
     assert report["after_kill"]["seconds_to_full_coverage"] <= 10
+    assert sum(team["crawled"] for team in report["teams"]) == report["slots"] == 256
+    assert {team["node"] for team in report["teams"]} == {f"node-{n}" for n in range(1, 6)}
+    assert all(0 < team["owned"] < 256 for team in report["teams"])
+    change = report["after_strategy"]
+    assert change["pages"] > 40 and max(change["hidden_after_s"], change["back_after_s"]) < 60
     assert report["seconds"] < 120
     assert not list(tmp_path.glob("dse-demo-*")), "the demo leaves nothing behind"
 

@@ -8,7 +8,7 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,11 +29,13 @@ from node.extras.demo.judge import (
 )
 from node.extras.demo.layout import DemoNode
 from node.extras.demo.nodes import NodeClient
-from node.extras.demo.report import AfterKill, DemoReport, QueryReport
+from node.extras.demo.report import AfterKill, AfterStrategy, DemoReport, QueryReport, Team
 from node.extras.demo.sample_web import ServedWeb
 
 TOP = 10
 FULL_AGAIN_WITHIN_S = 10.0
+OBEYED_WITHIN_S = 60.0  # a strategy by every node
+Publish = Callable[..., Awaitable[None]]
 SAMPLE_QUERIES = Path(__file__).parent / "queries.json"
 BUILT_PORT = 8800  # of the web that the bundled queries name
 
@@ -119,7 +121,6 @@ async def check_documents(
     found = [row for task in asked for row in task.result() if row]
     copies = newest_copies(found)
     counts = {url: len(rows) for url, rows in copies.items()}
-    status = await client.status(nodes[0])
     strategy = await client.strategy(nodes[0])
     wanted = min(strategy["replicas"], len(nodes))
     report.families = {
@@ -127,7 +128,6 @@ async def check_documents(
         "ipv6": sum(6 in node.families for node in nodes),
     }
     report.documents, report.replicas_min = len(copies), min(counts.values(), default=0)
-    report.slots = status["slots"]["all"] if status else 0
     report.strategy = {"version": strategy["version"], "signed_by": strategy["signed_by"]}
     if report.replicas_min < wanted:
         short = [url for url, count in counts.items() if count < wanted]
@@ -239,3 +239,44 @@ async def check_kill(
     if coverage < 1 or not same:
         order = "same" if same else "different"
         report.failures.append(f"{seconds} s after {victim} was killed: coverage {coverage}, top ten {order}")
+
+
+async def report_teams(client: NodeClient, nodes: Sequence[DemoNode], report: DemoReport) -> None:
+    """Report what each node owns, crawls and keeps."""
+    for node, status in zip(nodes, await client.statuses(nodes), strict=True):
+        if status is not None:
+            slots = status["slots"]
+            report.slots = slots["all"]
+            report.teams.append(Team(node.name, slots["owned"], slots["leased"], status["documents"]))
+
+
+async def check_strategy(
+    client: NodeClient, nodes: Sequence[DemoNode], hosts: Sequence[str], publish: Publish, report: DemoReport
+) -> None:
+    """Deny the host with the most pages by a new strategy, then allow it by a next one; measure until all obey."""
+    found = {host: await _pages_of(client, nodes[0], host) for host in hosts}
+    host, pages = max(found.items(), key=lambda each: each[1])
+    began = time.monotonic()
+    await publish("--deny", host)
+    hidden_s = await _seconds_until(client, nodes, host, 0, began)
+    began = time.monotonic()
+    await publish("--drop-rule", "1")
+    back_s = await _seconds_until(client, nodes, host, pages, began)
+    report.after_strategy = AfterStrategy(host, pages, hidden_s, back_s)
+    if max(hidden_s, back_s) > OBEYED_WITHIN_S:
+        report.failures.append(f"a strategy about {host} was obeyed after {hidden_s} s and {back_s} s")
+
+
+async def _seconds_until(client: NodeClient, nodes: Sequence[DemoNode], host: str, pages: int, began: float) -> float:
+    """Return when every node found so many pages of a host; later than OBEYED_WITHIN_S where that did not happen."""
+    while any([await _pages_of(client, node, host) != pages for node in nodes]):
+        if time.monotonic() - began > OBEYED_WITHIN_S:
+            break
+        await asyncio.sleep(0.2)
+    return round(time.monotonic() - began, 1)
+
+
+async def _pages_of(client: NodeClient, node: DemoNode, host: str) -> int:
+    """Return how many pages of a host a node finds; -1 where it does not answer."""
+    answer = await client.search(node, f"site:{host}", 1)
+    return int(answer["total"]) if answer else -1

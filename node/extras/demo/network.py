@@ -34,6 +34,19 @@ def write_network(
     return path
 
 
+async def publish_change(children: Children, node: DemoNode, network: Path, *change: str) -> None:
+    """Draft, sign and publish the next strategy with the commands that a publisher types. Raises OSError where one
+    fails. `change`: options of `strategy draft`."""
+    draft, signed, key = (network.with_name(name) for name in ("draft.json", "signed.json", "network.publisher.key"))
+    at = ("--data-dir", str(node.data_dir))
+    for words in (
+        ("draft", *change, "--force", "--out", str(draft)),
+        ("sign", str(draft), "--key", str(key), "--yes", "--out", str(signed)),
+        ("publish", str(signed)),
+    ):
+        await children.finish("strategy", "node", "strategy", *words, *at)
+
+
 async def install(children: Children, node: DemoNode, network: Path, settings: Mapping[str, Any]) -> None:
     """Make a node, with these settings beside the defaults; the first one of a network's is its founder. Raises OSError
     where that fails."""

@@ -75,7 +75,7 @@ class Children:
             kill_group(child)
         self.running.remove(child)
         if child.process.returncode:
-            raise OSError(f"{name} could not be made: {child.last_words()}")
+            raise OSError(f"{name} failed: {child.last_words()}")
 
     async def stop(self) -> None:
         """End all of them: SIGTERM, a grace, then SIGKILL for the whole group."""

@@ -31,6 +31,24 @@ class AfterKill(msgspec.Struct):
     seconds_to_full_coverage: float
 
 
+class Team(msgspec.Struct):
+    """Reports what one node does for the network: slots that it owns, slots that it crawls, pages that it keeps."""
+
+    node: str
+    owned: int
+    crawled: int
+    pages: int
+
+
+class AfterStrategy(msgspec.Struct):
+    """Reports a rule that was published while the network ran, and taken back: seconds until every node obeyed."""
+
+    denied: str
+    pages: int
+    hidden_after_s: float
+    back_after_s: float
+
+
 class DemoReport(msgspec.Struct):
     """The object that `demo --once --json` prints."""
 
@@ -48,6 +66,8 @@ class DemoReport(msgspec.Struct):
     strategy: dict[str, Any] = {}
     queries: list[QueryReport] = []
     after_kill: AfterKill | None = None
+    teams: list[Team] = []
+    after_strategy: AfterStrategy | None = None
     seconds: float = 0.0
     first_search_s: float = 0.0
     failures: list[str] = []
@@ -60,6 +80,25 @@ def progress_line(seconds: float, statuses: Sequence[Mapping[str, Any] | None]) 
     waiting = sum(status["crawl"]["frontier"] for status in alive)
     copies = sum(status["documents"] for status in alive)
     return f"{seconds:5.0f} s   {fetched:4d} URLs fetched   {waiting:4d} waiting   {copies:5d} copies searchable"
+
+
+def team_lines(report: DemoReport) -> str:
+    """Write which node does what, a line each."""
+    lines = [f"{report.slots} parts of the web's addresses are shared out:"]
+    lines += [
+        f"  {team.node}  keeps {team.owned:3d}   crawls {team.crawled:3d}   holds {team.pages:4d} pages"
+        for team in report.teams
+    ]
+    return "\n".join(lines)
+
+
+def strategy_line(change: AfterStrategy) -> str:
+    """Say how fast a published rule came into force, and out of it."""
+    return (
+        f"A strategy denied {change.denied}: its {change.pages} pages were hidden on all nodes after "
+        f"{change.hidden_after_s:.1f} s.\n"
+        f"The next strategy allowed it again: they were back after {change.back_after_s:.1f} s."
+    )
 
 
 def summary(report: DemoReport) -> str:
@@ -82,6 +121,8 @@ def summary(report: DemoReport) -> str:
             f"{kill.killed} was killed without warning: coverage {kill.coverage:.2f} again after "
             f"{kill.seconds_to_full_coverage:.1f} s, {'the same' if kill.same_top10 else 'ANOTHER'} top ten."
         )
+    if report.after_strategy:
+        lines.append(strategy_line(report.after_strategy))
     lines += [f"NOT KEPT: {failure}" for failure in report.failures]
     lines.append(f"{'All promises kept' if not report.failures else 'Failed'} in {report.seconds:.0f} s.")
     return "\n".join(lines)

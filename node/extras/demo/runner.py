@@ -12,6 +12,7 @@ from argparse import Namespace
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import aiohttp
@@ -24,15 +25,17 @@ from node.extras.demo.checks import (
     check_fetches,
     check_kill,
     check_queries,
+    check_strategy,
     load_queries,
     read_queries,
+    report_teams,
 )
 from node.extras.demo.judge import SecondLookRequest, second_look_requests
 from node.extras.demo.layout import HOST_DELAY_S, DemoNode, forced_settings, plan_nodes
-from node.extras.demo.network import install_all, write_network
+from node.extras.demo.network import install_all, publish_change, write_network
 from node.extras.demo.nodes import NodeClient
 from node.extras.demo.processes import Children, free_ports, has_ipv6, kill_group, start_web
-from node.extras.demo.report import DemoReport, progress_line, summary
+from node.extras.demo.report import DemoReport, progress_line, strategy_line, summary, team_lines
 from node.extras.demo.sample_web import ServedWeb, check_root, start_urls
 
 FORMED_WITHIN_S = 60.0
@@ -122,6 +125,13 @@ class Demo:
                 return True
             await asyncio.sleep(0.5)
         return False
+
+    async def check_strategy(self, report: DemoReport) -> None:
+        """Publish a rule while the network runs, and take it back."""
+        self.say("Publishing a strategy that denies one host, then one that allows it again ...")
+        node, *others = self.alive()
+        publish = partial(publish_change, self.children, node, self.folder / "network.toml")
+        await check_strategy(self.client, [node, *others], sorted(self.web.hosts), publish, report)
 
     def tell_when_useful(self, statuses: list[dict[str, object] | None]) -> bool:
         """Say the address of the search page as soon as a search finds something."""
@@ -225,9 +235,12 @@ async def show(options: DemoOptions, say: Say) -> DemoReport:
         )
         if not settled:
             report.failures.append(f"the network had not settled after {demo.seconds():.0f} s")
+        await report_teams(demo.client, demo.nodes, report)
+        say(team_lines(report))
         if options.once:
             await check_all(demo, options, report)
-        else:
+        await demo.check_strategy(report)
+        if not options.once:
             await stay(demo, report)
         report.seconds = round(demo.seconds(), 1)
         return report
@@ -248,7 +261,12 @@ async def check_all(demo: Demo, options: DemoOptions, report: DemoReport) -> Non
 
 async def stay(demo: Demo, report: DemoReport) -> None:
     """Keep the network up until Ctrl-C."""
-    demo.say(f"\nCrawled. Search at {demo.nodes[0].url}/ or at any other node. Ctrl-C ends the demo.")
+    node = demo.nodes[0]
+    if report.after_strategy:
+        demo.say(strategy_line(report.after_strategy))
+    demo.say(f"\nCrawled. Search at {node.url}/ or at any other node. Ctrl-C ends the demo.")
+    demo.say(f"The owner's page of {node.name}: dse-node open --data-dir {node.data_dir}")
+    demo.say(f"Its network, as its owner sees it: dse-node peers --data-dir {node.data_dir}")
     while not report.failures:
         demo.check_processes()
         await asyncio.sleep(1)
