@@ -10,9 +10,9 @@ from datetime import date
 
 EXIT_CODES = (
     (0, "done"),
-    (1, "it failed, or a part of what was asked"),
+    (1, "it failed, or a part of it did"),
     (2, "the command is wrong"),
-    (3, "status: the node answers, and names faults of its machine"),
+    (3, "status: the node answers, and needs its owner"),
     (4, "run: another machine runs with the identity of this node"),
     (78, "the configuration is wrong"),
     (130, "it was interrupted"),
@@ -20,16 +20,16 @@ EXIT_CODES = (
 _FILES = (  # below --data-dir; node/config/data_dir.py has them all
     ("config.toml", "settings; `dse-node paths --keys` prints every key with default and reason"),
     ("network.toml", "the network file"),
-    ("identity.key", "the key that the node is known by; nobody else may have it"),
-    ("admin.token", "what lets programs change things by the node's web listener"),
+    ("identity.key", "the key that identifies the node; keep it secret"),
+    ("admin.token", "the token for programs that change the node over HTTP"),
     ("keys/", "publishers' keys"),
     ("dht/, store/, index/", "peers, documents, and the index of them"),
 )
 _ENVIRONMENT = (
-    ("XDG_DATA_HOME", "where a node's directory, dse-node, lies unless --data-dir or --config says (~/.local/share)"),
-    ("NO_COLOR", "where it is set, nothing is printed in bold or in colours"),
-    ("XDG_CONFIG_HOME", "where `service install` writes the unit of your account, below systemd/user (~/.config)"),
-    ("SOURCE_DATE_EPOCH", "the day of this page, in seconds since 1970, for packages that are built alike every time"),
+    ("XDG_DATA_HOME", "parent of the directory dse-node, unless --data-dir or --config is given (~/.local/share)"),
+    ("NO_COLOR", "if set, output has no bold text and no colours"),
+    ("XDG_CONFIG_HOME", "parent of systemd/user, for the unit that `service install` writes (~/.config)"),
+    ("SOURCE_DATE_EPOCH", "the day of this page, in seconds since 1970, for reproducible packages"),
 )
 _ROFF = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti", "…": "..."}
 _WIDE = 100_000  # columns in which no usage is broken; roff breaks it where the reader's terminal ends

@@ -28,10 +28,10 @@ def add_family(verbs: Verbs, name: str, about: str) -> Verbs:
 
 def add_place(verb: Parser, *, url: bool = False, json: bool = False) -> None:
     """Add the options that say which node is meant, and --json."""
-    verb.add_argument("--data-dir", metavar="DIR", help="the node's directory (default: this system's own place)")
+    verb.add_argument("--data-dir", metavar="DIR", help="the node's directory (default: see `dse-node paths`)")
     verb.add_argument("--config", metavar="FILE", help="its configuration (default: config.toml in that directory)")
     if url:
-        verb.add_argument("--url", metavar="URL", help="its web listener (default: as configured)")
+        verb.add_argument("--url", metavar="URL", help="address of the node's web page (default: as configured)")
     if json:
         add_json(verb)
 

@@ -5,7 +5,7 @@ from node.cli.verb_building import Verbs, add_place, add_verb
 
 def add_verbs(verbs: Verbs) -> None:
     """Add the verb mcp."""
-    about = "serve the AI client that started it: search, and read stored pages, by MCP on standard input and output"
+    about = "serve an AI client by MCP on standard input and output: search, and read stored pages"
     add_place(
         add_verb(verbs, "mcp", "node.extras.clients.mcp_verb:serve", about, "dse-node mcp --url http://127.0.0.1:8090"),
         url=True,

@@ -6,14 +6,14 @@ from node.cli.verb_building import Verbs, add_place, add_verb
 
 def add_verbs(verbs: Verbs) -> None:
     """Add the verb web-report."""
-    about = "measure the web that the network keeps, and write a page about its shape"
+    about = "measure the stored web and write a report about its shape"
     shape = add_verb(
         verbs, "web-report", "node.extras.web_report.verb:web_report", about, "dse-node web-report shape.html"
     )
-    shape.add_argument("out", metavar="OUT", help="the page, an HTML file; JSON with all figures is written beside it")
-    shape.add_argument("--seed", type=int, default=1, metavar="S", help="decides what is drawn by chance (default 1)")
-    about = "what is beyond is left out, and said to be (default 10 million: 2 GB of memory)"
+    shape.add_argument("out", metavar="OUT", help="the HTML file; JSON with all figures is written next to it")
+    shape.add_argument("--seed", type=int, default=1, metavar="S", help="random seed (default 1)")
+    about = "use at most N links, and note the rest (default 10 million: 2 GB of memory)"
     shape.add_argument("--max-links", type=Between(1, 200_000_000), default=10_000_000, metavar="N", help=about)
-    about = "compute PageRank in so many processes (default 1)"
+    about = "number of processes for PageRank (default 1)"
     shape.add_argument("--processes", type=Between(1, 64), default=1, metavar="N", help=about)
     add_place(shape, url=True, json=True)
