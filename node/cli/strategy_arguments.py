@@ -8,6 +8,7 @@ _MEMBERS = "how many there are, if the node is not to be asked: more than 10 bit
 _RULES = (  # options of `strategy draft` that become rules of the crawl, in the order of the command line
     ("deny", "HOST", 'a host, or URL prefix, that nobody crawls or keeps; "*.HOST" for it and all below'),
     ("prefer", "HOST=NODEID", "a host that one member fetches, whichever node holds its slot"),
+    ("delay", "HOST=SECONDS", "how long at least between two requests to a host"),
     ("spread", "HOST=D", "a big site that lies in 2^D places"),
     ("only", "PREFIXES", "fetch only from addresses in these, as 10.20.0.0/16,2001:db8::/48; HOST=PREFIXES: one host"),
     ("never", "PREFIXES", "fetch never from addresses in these; HOST=PREFIXES: one host"),
