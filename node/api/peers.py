@@ -98,7 +98,9 @@ class LivePeers(ResponseBody):
 
 
 class Silent(ResponseBody):
-    """A member that has not answered for a while. `stable`: it is a server; `farewell`: it took leave."""
+    """A member that has not answered for a while. `stable`: it is a server; `farewell`: it took leave; `own`: it names
+    the same operator as this node. `crawled`: how many slots it crawled by its last word, `taken_over`: how many of
+    them others crawl now. `copies`: the fewest live copies of a slot that it had; null where that is not known."""
 
     node_id: str
     endpoint: Endpoint | None
@@ -106,6 +108,10 @@ class Silent(ResponseBody):
     silent_s: int
     stable: bool
     farewell: bool
+    own: bool
+    crawled: int
+    taken_over: int
+    copies: int | None
 
 
 class RefusedPeer(ResponseBody):

@@ -4,7 +4,7 @@ import os
 import resource
 from collections import Counter
 
-from dht import BalanceReport, Endpoint, Load, LocalFault, NodeId, OverlayService
+from dht import BalanceReport, Endpoint, Load, LocalFault, NodeId, OverlayService, SilentMember, Slot
 from node.api.operation import ScrubProgress
 from node.api.peers import (
     AuthorLimits,
@@ -26,11 +26,28 @@ from store import AuthorBudgets, CopyCounts, Excess, ScrubStatus
 def silent_of(overlay: OverlayService) -> list[Silent]:
     """Return the silent members, a few at most, those first that should answer."""
     silent = overlay.report.silent_members()[:MAX_NAMED]
-    endpoints = [next(iter(endpoints_of(overlay, each.node_id)), None) for each in silent]
-    return [
-        Silent(each.node_id.hex(), place, each.operator, round(each.silent_s), each.stable, each.took_leave)
-        for each, place in zip(silent, endpoints, strict=True)
-    ]
+    return [_silent(overlay, each) for each in silent]
+
+
+def _silent(overlay: OverlayService, each: SilentMember) -> Silent:
+    """Say who is silent, and what became of what it crawled and kept."""
+    view, beat = overlay.view, overlay.view.peers.heartbeat(each.node_id)
+    knows = beat is not None and beat.slot_bits == view.strategy.slot_bits
+    crawled = beat.leased_slots if beat is not None and knows else frozenset[Slot]()
+    kept = beat.ready_slots if beat is not None and knows else frozenset[Slot]()
+    taken = sum(slot in view.leases() or bool(view.announced(slot)) for slot in crawled)
+    return Silent(
+        node_id=each.node_id.hex(),
+        endpoint=next(iter(endpoints_of(overlay, each.node_id)), None),
+        operator=each.operator,
+        silent_s=round(each.silent_s),
+        stable=each.stable,
+        farewell=each.took_leave,
+        own=each.is_own,
+        crawled=len(crawled),
+        taken_over=taken,
+        copies=min((len(view.ready(slot)) for slot in kept), default=None),
+    )
 
 
 def endpoints_of(overlay: OverlayService, peer: NodeId) -> list[Endpoint]:
