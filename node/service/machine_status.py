@@ -20,7 +20,7 @@ from node.api.peers import (
 from node.api.status import Copies, Fault, OpenFiles
 from node.app.wiring import AuditParts
 from node.views.silence import MAX_NAMED
-from store import AuthorBudgets, CopyCounts, Excess, ScrubStatus
+from store import CopyCounts, Excess, Replicator, ScrubStatus
 
 
 def silent_of(overlay: OverlayService) -> list[Silent]:
@@ -75,12 +75,22 @@ def beyond_of(excess: Excess | None) -> BeyondLimits | None:
     return BeyondLimits(excess.site, excess.room, excess.found, excess.held_bytes, round(excess.at, 1))
 
 
-def limits_of(budgets: AuthorBudgets) -> AuthorLimits:
-    """Return who went beyond its limits here, the last ones first, and who takes no more of this node."""
+def roomless_of(overlay: OverlayService, replicator: Replicator) -> dict[NodeId, tuple[float, str]]:
+    """Return the members that say that they have room, and count as full here all the same, with when and why."""
+    return {peer: each for peer, each in replicator.without_room().items() if overlay.view.claims_room(peer)}
+
+
+def limits_of(overlay: OverlayService, replicator: Replicator) -> AuthorLimits:
+    """Return who went beyond its limits here, the last ones first, who takes no more of this node, and who has no room
+    though it says so."""
+    budgets = replicator.budgets
     last = sorted(budgets.excesses.items(), key=lambda each: -each[1].at)[:MAX_NAMED]
     authors = {author.hex(): beyond for author, excess in last if (beyond := beyond_of(excess)) is not None}
     refused = [TakesNoMore(peer.hex(), round(at, 1), reason) for peer, (at, reason) in budgets.refused.items()]
-    return AuthorLimits(authors, refused[-MAX_NAMED:])
+    roomless = [
+        TakesNoMore(peer.hex(), round(at, 1), why) for peer, (at, why) in roomless_of(overlay, replicator).items()
+    ]
+    return AuthorLimits(authors, refused[-MAX_NAMED:], roomless[-MAX_NAMED:])
 
 
 def balance_of(report: BalanceReport) -> Balance:

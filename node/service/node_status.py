@@ -25,6 +25,7 @@ from node.service.machine_status import (
     limits_of,
     load_of,
     open_files,
+    roomless_of,
     scrub_of,
     second_looks_of,
     silent_of,
@@ -122,7 +123,7 @@ class NodeStatus:
             "refused_records": self._refused_records(),
             "refuted_peers": self._refuted_peers(),
             "possession": self._possession(),
-            "limits": limits_of(self._core.store.replicator.budgets),
+            "limits": limits_of(self._overlay, self._core.store.replicator),
             "second_looks": second_looks_of(self._core.auditing),
             "balance": balance_of(report.balance()),
         }
@@ -287,6 +288,7 @@ class NodeStatus:
         view = self._overlay.view
         contact, heartbeat = view.contact(peer), view.peers.heartbeat(peer)
         invited = self._overlay.report.invited_by(peer)
+        coming = view.domains.coming_step(peer, view.strategy)
         if heartbeat is None:  # this node itself
             version, ready = view.strategy.version, self._core.store.replicator.ready_slots()
             leased, told = frozenset(view.leases()), self._core.fetching.refusals.public_hashes
@@ -303,6 +305,8 @@ class NodeStatus:
             needs=list(needs_in(condition)),
             room_bytes=room_of(condition),
             step=view.domains.step_of(peer, view.strategy),
+            coming_step=peer_bodies.ComingStep(*coming) if coming else None,
+            counts_as_full=peer in roomless_of(self._overlay, self._core.store.replicator),
             is_self=peer == view.node_id,
             endpoints=endpoints_of(self._overlay, peer),
             live=view.is_live(peer),
