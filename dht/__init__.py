@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from dht.language.tags import codes_of, language_code
     from dht.leases.lease_balancer import BalanceReport
     from dht.local_faults import FaultSite, LocalFault, LocalFaults, refusal_of, refused, write_atomically
+    from dht.membership.failure_detector import SilentMember
     from dht.membership.working_families import WorkingFamilies
     from dht.messages import Done, Message
     from dht.overlay.api import Overlay, View
@@ -192,6 +193,7 @@ else:
             "dht.language.tags": "codes_of language_code",
             "dht.leases.lease_balancer": "BalanceReport",
             "dht.local_faults": "FaultSite LocalFault LocalFaults refusal_of refused write_atomically",
+            "dht.membership.failure_detector": "SilentMember",
             "dht.membership.working_families": "WorkingFamilies",
             "dht.messages": "Done Message",
             "dht.overlay.api": "Overlay View",
@@ -255,8 +257,9 @@ __all__ = [
     "Overlay", "OverlayFiles", "OverlayService", "OverlaySettings", "OwnRoom", "Pattern", "PeerAudit", "PeerTimeout",
     "Placement", "PortMissing", "ProtocolEngine", "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock",
     "RemoteError", "Revocation", "RoomReading", "Route", "Rule", "RuleDecision", "ShardPolicy", "Signature",
-    "SignedGrant", "SignedStrategy", "SiteShards", "Slot", "SlotMove", "Strategy", "StrategyAhead", "StrategyHistory",
-    "StrategyRules", "Supervisor", "Topic", "VerifiedHeartbeat", "View", "Visitor", "WorkingFamilies",
+    "SignedGrant", "SignedStrategy", "SilentMember", "SiteShards", "Slot", "SlotMove", "Strategy", "StrategyAhead",
+    "StrategyHistory", "StrategyRules", "Supervisor", "Topic", "VerifiedHeartbeat", "View", "Visitor",
+    "WorkingFamilies",
     "absolute_name", "add_signature", "check_bounds", "check_network", "check_publishers", "check_window", "codes_of",
     "counted", "crawler_key_of", "decode_grant", "decode_piece", "decode_pieces", "decode_signed", "difference",
     "distance", "document_id", "documents_of", "encode_document", "encode_grant", "encode_piece", "encode_pieces",

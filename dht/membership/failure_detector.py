@@ -11,8 +11,8 @@ two families its word is enough, since all news of the other side comes through 
 minutes, so two liars silence a peer for one heartbeat of twelve.
 
 `silent_members` names the near members that have not answered for a while, for the node's owner. Of far ones a node
-hears every ten minutes only. A node that started or woke less than a minute ago names nobody, because it has yet to
-hear of them itself.
+hears every ten minutes only, so it names those of its own operator alone, after half an hour. A node that started or
+woke less than a minute ago names nobody, because it has yet to hear of them itself.
 """
 
 from collections.abc import Callable, Collection
@@ -170,6 +170,7 @@ class SilentMember(NamedTuple):
 
     `stable`: it says that it is a server, so it should be there.
     `took_leave`: it said farewell before it stopped.
+    `is_own`: it names the same operator as this node.
     """
 
     node_id: NodeId
@@ -177,23 +178,30 @@ class SilentMember(NamedTuple):
     stable: bool
     took_leave: bool
     operator: str
+    is_own: bool
 
 
-def silent_members(members: MemberTable, now: Now) -> tuple[SilentMember, ...]:
-    """Return the near members that are not live, once one of them was not heard of for `SILENT_S`.
+def silent_members(members: MemberTable, now: Now, operator: str = "") -> tuple[SilentMember, ...]:
+    """Return the near members and those of an `operator` that are not live, once one of them was not heard of for
+    `SILENT_S`.
 
     Members that fell silent at once differ by one heartbeat's interval, so those of up to `APART_S` less are among
-    them: a cut is named as one. Servers that took no leave come first, and of two alike the longer silent one."""
+    them: a cut is named as one. Those that took no leave come first, of these the operator's, then servers, and of two
+    alike the longer silent one."""
     if now.steady - members.graces.awake_since < AWAKE_S:
         return ()
-    found = []
-    for peer, known in members.pools.near.items():
+    found, looked_at = [], list(members.pools.near.items())
+    if operator:
+        far = members.pools.far.items()
+        looked_at += [(peer, known) for peer, known in far if known.opened.heartbeat.operator == operator]
+    for peer, known in looked_at:
         silent_s, beat = now.steady - known.sent_steady, known.opened.heartbeat
         if silent_s >= SILENT_S - APART_S and members.admission.may_own(peer) and not members.is_live(peer, now):
-            found.append(SilentMember(peer, silent_s, beat.stable, beat.leaving, beat.operator))
+            is_own = beat.operator == operator != ""
+            found.append(SilentMember(peer, silent_s, beat.stable, beat.leaving, beat.operator, is_own))
     if all(each.silent_s < SILENT_S for each in found):
         return ()
-    return tuple(sorted(found, key=lambda m: (m.took_leave, not m.stable, -m.silent_s, m.node_id)))
+    return tuple(sorted(found, key=lambda m: (m.took_leave, not m.is_own, not m.stable, -m.silent_s, m.node_id)))
 
 
 def near_servers(members: MemberTable) -> int:

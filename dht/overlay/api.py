@@ -103,6 +103,9 @@ class View(Protocol):
         """Return the live candidates that keep copies in place of silent owners: who would own the slot if these were
         forgotten. They have no vote and count in no majority."""
 
+    def count_as_full(self, peers: frozenset[NodeId]) -> None:
+        """Let none of these be one of `keepers` from now on, by this node's view."""
+
     def kept(self) -> frozenset[Slot]:
         """Return the slots of which this node is one of `keepers`."""
 

@@ -158,9 +158,10 @@ class OverlayReport:
         return why_left_out(self._core.own.left_out)
 
     def silent_members(self) -> tuple[SilentMember, ...]:
-        """Return the near members that have not answered for a while; by a wrong clock of this machine all would seem
-        silent, so it names nobody then."""
-        return () if self.clock_warning() else silent_members(self._core.members, self._clock())
+        """Return the near members, and those of this node's operator, that have not answered for a while; by a wrong
+        clock of this machine all would seem silent, so it names nobody then."""
+        operator = self._core.own.config.operator
+        return () if self.clock_warning() else silent_members(self._core.members, self._clock(), operator)
 
     def members_left(self, strategy: Strategy) -> MembersLeft:
         """Return which present members, this node among them, would stay under a strategy, and which it puts out."""

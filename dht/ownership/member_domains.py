@@ -18,7 +18,7 @@ from dht.strategy.document import Strategy
 from dht.strategy.history import StrategyHistory
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
-from dht.wire.room_step import HIGHEST_STEP, LOWEST_STEP, RoomStep, hour_of
+from dht.wire.room_step import HIGHEST_STEP, HOUR_S, LOWEST_STEP, RoomStep, hour_of
 
 NEWCOMER_DAYS = 7  # for so long a member's word that it has more room than usual counts for nothing
 
@@ -88,7 +88,9 @@ class MemberDomains:
 
     def step(self, member: NodeId, said: RoomStep, strategy: Strategy) -> int:
         """Return the step of room that counts for a member now, by what it says."""
-        step = said.in_force(self._clock().wall)
+        return self._counted(member, said.in_force(self._clock().wall), strategy)
+
+    def _counted(self, member: NodeId, step: int, strategy: Strategy) -> int:
         if strategy is not self._rooms_of:
             self._rooms_of, self._rooms = strategy, {bytes.fromhex(room.id): room.step for room in strategy.rooms}
         if step <= LOWEST_STEP or not (step > 0 or self._rooms):
@@ -98,11 +100,22 @@ class MemberDomains:
 
     def step_of(self, member: NodeId, strategy: Strategy) -> int:
         """Return the step of room that counts for a member, or this node, now; 0 for an unknown one."""
+        return self.step(member, self._said(member), strategy)
+
+    def coming_step(self, member: NodeId, strategy: Strategy) -> tuple[int, int] | None:
+        """Return the step of room that will count for a member, or this node, and from which second (Unix) on; None
+        where it announces no change."""
+        said, hour = self._said(member), hour_of(self._clock().wall)
+        step = self._counted(member, said.step, strategy)
+        is_news = said.from_hour > hour and step != self.step(member, said, strategy)
+        return (step, said.from_hour * HOUR_S) if is_news else None
+
+    def _said(self, member: NodeId) -> RoomStep:
+        """Return what a member, or this node, says of its room; the usual of an unknown one."""
+        if member == self._node_id:
+            return self._own_word.room_step
         known = self._members.find(member)
-        if known is None and member != self._node_id:
-            return 0
-        said = known.opened.heartbeat.room_step if known is not None else self._own_word.room_step
-        return self.step(member, said, strategy)
+        return known.opened.heartbeat.room_step if known is not None else RoomStep()
 
     def _is_trusted(self, member: NodeId, strategy: Strategy) -> bool:
         """Whether a member's word counts that it has much room: it was invited, and came NEWCOMER_DAYS ago or more."""

@@ -24,6 +24,7 @@ from dht.strategy.history import StrategyHistory
 from dht.wire.contact import Contact
 from dht.wire.farewell import FEW_MEMBERS
 from dht.wire.grant import counted
+from dht.wire.room_step import FULL_STEP
 
 REFRESH_S = 1.0
 
@@ -71,6 +72,7 @@ class OverlayView:
         self._near_basis: object = None
         self._near_teams: Mapping[Slot, tuple[NodeId, ...]] = MappingProxyType({})
         self._owned: frozenset[Slot] = frozenset()
+        self._roomless: frozenset[NodeId] = frozenset()  # that this node found to have none, whatever they say
         self._full: frozenset[NodeId] = frozenset()  # live ones that have no room, this node perhaps among them
 
     @property
@@ -176,6 +178,17 @@ class OverlayView:
             self._keepers[slot] = self._placement.keepers(slot, self._live.__contains__, self._full)
         return self._keepers[slot]
 
+    def count_as_full(self, peers: frozenset[NodeId]) -> None:
+        """Choose none of these as keepers, whatever they say. Owners stay who they are: all nodes agree on them."""
+        if peers != self._roomless:
+            self._roomless = peers
+            self.refresh()
+
+    def claims_room(self, peer: NodeId) -> bool:
+        """Tell whether a peer says that it has room for more."""
+        beat, step = self.peers.heartbeat(peer), self.domains.step_of(peer, self.strategy)
+        return beat is not None and beat.load.disk < FULL_PERCENT and step > FULL_STEP
+
     def kept(self) -> frozenset[Slot]:
         """Return the slots of which this node is a keeper."""
         self._refresh_if_due()
@@ -249,7 +262,8 @@ class OverlayView:
         members, strategy = self._members.members(now), self._strategies.current(now)
         own, last = self.domains.own(strategy), self.domains.last_old_day(strategy)
         turn = self.domains.turn()
-        seen = self._members.told, own, last, self.ready_peers.is_full, self.farewells.version, turn
+        words = self._members.told, self.farewells.version
+        seen = (*words, own, last, self.ready_peers.is_full, turn, self._roomless)
         same = strategy is self._strategy and seen == self._seen
         is_quiet = now.steady <= self._all_live_until and not self.first_meeting.is_lost
         if same and is_quiet:
@@ -285,7 +299,7 @@ class OverlayView:
             self._teams.clear()
             self._keepers.clear()
         full = frozenset(peer for peer, said in heard if said.heartbeat.load.disk >= FULL_PERCENT)
-        full |= {self._node_id} if self.ready_peers.is_full else frozenset()
+        full |= self._roomless | ({self._node_id} if self.ready_peers.is_full else frozenset())
         if full != self._full:
             self._full = full
             self._keepers.clear()

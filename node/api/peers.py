@@ -46,16 +46,26 @@ class TakesNoMore(ResponseBody):
 
 
 class AuthorLimits(ResponseBody):
-    """The authors that went beyond their limits here, by node id; and the members for which this node did."""
+    """The authors that went beyond their limits here, by node id; the members for which this node did; and those that
+    count as full here for a day, though they say that they have room."""
 
     authors: dict[str, BeyondLimits]
     refused_by: list[TakesNoMore]
+    without_room: list[TakesNoMore]
+
+
+class ComingStep(ResponseBody):
+    """The part of the records that a member will take, as `step` of a peer, and from when on."""
+
+    step: int
+    at: int
 
 
 class Peer(ResponseBody, rename={"is_self": "self"}):
     """A member of the network as this node sees it, itself included. `name`, `state`, `needs` (topics) and
     `room_bytes` (its quota) are its own words; "" and 0 where it says nothing. `step`: which part of the records it
-    takes, -2 (a quarter of the usual part) to 2 (four times as much); -3 where it is full."""
+    takes, -2 (a quarter of the usual part) to 2 (four times as much); -3 where it is full. `coming_step`: what it will
+    be, where the member announces a change. `counts_as_full`: it says that it has room, and this node found none."""
 
     node_id: str
     name: str
@@ -63,6 +73,8 @@ class Peer(ResponseBody, rename={"is_self": "self"}):
     needs: list[str]
     room_bytes: int
     step: int
+    coming_step: ComingStep | None
+    counts_as_full: bool
     is_self: bool
     endpoints: list[Endpoint]
     live: bool
@@ -98,7 +110,9 @@ class LivePeers(ResponseBody):
 
 
 class Silent(ResponseBody):
-    """A member that has not answered for a while. `stable`: it is a server; `farewell`: it took leave."""
+    """A member that has not answered for a while. `stable`: it is a server; `farewell`: it took leave; `own`: it names
+    the same operator as this node. `crawled`: how many slots it crawled by its last word, `taken_over`: how many of
+    them others crawl now. `copies`: the fewest live copies of a slot that it had; null where that is not known."""
 
     node_id: str
     endpoint: Endpoint | None
@@ -106,6 +120,10 @@ class Silent(ResponseBody):
     silent_s: int
     stable: bool
     farewell: bool
+    own: bool
+    crawled: int
+    taken_over: int
+    copies: int | None
 
 
 class RefusedPeer(ResponseBody):

@@ -8,6 +8,7 @@ _MEMBERS = "number of members (default: ask the node); more than 10 slot bits ne
 _RULES = (  # options of `strategy draft` that become rules of the crawl, in the order of the command line
     ("deny", "HOST", 'no node crawls or keeps this host or URL prefix; "*.HOST" includes subdomains'),
     ("prefer", "HOST=NODEID", "one member fetches this host for all slots"),
+    ("delay", "HOST=SECONDS", "the shortest time between two requests to this host"),
     ("spread", "HOST=D", "spread a big site over 2^D places"),
     ("only", "PREFIXES", "fetch only from these addresses (10.20.0.0/16,2001:db8::/48); HOST=PREFIXES: one host"),
     ("never", "PREFIXES", "never fetch from these addresses; HOST=PREFIXES: one host"),

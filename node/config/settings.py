@@ -23,6 +23,7 @@ from store import StoreConfig
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 MAX_ARGUMENTS, MAX_ARGUMENT_CHARS, MAX_URL_CHARS = 64, 8192, 2048  # of the hook
+MAX_SILENT_S = 30 * 86_400.0  # by then a strategy's grace is over, and who is silent no member
 _ORIGIN = re.compile(r"\*|https?://(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")  # as browsers send it
 MAX_PROXIES = 64  # prefixes; each request is held against all
 MAX_CONFIG_BYTES = 1 << 20  # a configuration is a few kilobytes; anything near this is another file
@@ -91,6 +92,8 @@ class HookConfig:
 
     command: tuple[str, ...] = ()  # program (its whole path) and arguments; gets the event as JSON on its input
     url: str = ""  # URL; the event is sent there as JSON by POST; empty: none
+    member_s: float = 300.0  # seconds; of silence of a server until it is told, and of half of all members at once
+    laptop_s: float = 86_400.0  # seconds; the same for a laptop (dht.stable = false)
     timeout_s: float = 30.0  # seconds; the longest that the command, or one of three tries of the POST, may take
 
     def __post_init__(self) -> None:
@@ -103,6 +106,8 @@ class HookConfig:
         if any("\0" in word for word in self.command):
             raise ValueError("command: holds a NUL, which no argument may")
         _check_web_address(self.url)
+        _check_range("member_s", self.member_s, 0, MAX_SILENT_S)
+        _check_range("laptop_s", self.laptop_s, 0, MAX_SILENT_S)
         _check_range("timeout_s", self.timeout_s, 0.1, 300)
 
 

@@ -24,12 +24,17 @@ EventState = Literal["begins", "over"]
 
 
 class ToldNeed(msgspec.Struct, frozen=True):
-    """Remembers a need that its owner was told of: since when it is there (Unix seconds), the sentence, and the names
-    of what it was about."""
+    """Remembers a need that its owner was told of: since when it is there (Unix seconds), the sentence, the names of
+    what it was about, and the sentence for its end."""
 
     since: float
     text: str
     about: tuple[str, ...] = ()
+    after: str = ""
+
+    def over(self, topic: str, wall: float) -> "OwnerEvent":
+        """Return the event of its end."""
+        return OwnerEvent(topic, "over", self.after or self.text, self.since, wall)
 
 
 class ToldNote(msgspec.Struct, frozen=True):
@@ -83,11 +88,11 @@ class OwnerEvents:
         self._seen |= {(need.topic, name): now.steady for name in need.about}
         lasted_s, before = now.steady - since, self._told.get(need.topic)
         if need.state == "trouble" and before is None and lasted_s >= LASTS_S.get(need.topic, 0.0):
-            self._told[need.topic] = ToldNeed(now.wall, need.text, need.about)
+            self._told[need.topic] = ToldNeed(now.wall, need.text, need.about, need.after)
             return OwnerEvent(need.topic, "begins", need.text, now.wall, now.wall)
         if need.state == "fine" and before is not None and lasted_s >= CALM_S:
             del self._told[need.topic]
-            return OwnerEvent(need.topic, "over", before.text, before.since, now.wall)
+            return before.over(need.topic, now.wall)
         return self._follow_names(need, before, now) if before is not None else None
 
     def _follow_names(self, need: OwnerNeed, told: ToldNeed, now: Now) -> OwnerEvent | None:
@@ -97,9 +102,9 @@ class OwnerEvents:
         more = tuple(name for name in need.about if name not in about)
         if told.about and not about + more:
             del self._told[need.topic]
-            return OwnerEvent(need.topic, "over", told.text, told.since, now.wall)
+            return told.over(need.topic, now.wall)
         text = need.text if more else told.text
-        self._told[need.topic] = ToldNeed(told.since, text, about + more)
+        self._told[need.topic] = ToldNeed(told.since, text, about + more, need.after or told.after)
         return OwnerEvent(need.topic, "begins", text, told.since, now.wall) if more else None
 
 

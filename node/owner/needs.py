@@ -12,7 +12,7 @@ from node.api.status import NeedState
 from node.views.evidence import beyond_line
 from node.views.lenient_json import Json, count, number, table, tables, texts
 from node.views.safe_text import plain
-from node.views.silence import silence_of
+from node.views.silence import SHOWN, SilenceWaits, silence_of
 from node.views.status import size
 
 TOO_FEW_S = (
@@ -31,12 +31,14 @@ MAX_ACCUSED = 3  # authors named
 class OwnerNeed:
     """Says of one topic whether its owner must look, and in one sentence why and what helps; "" where all is fine.
 
-    `about` names the things in trouble, where they may be several: one more of them is news."""
+    `about` names the things in trouble, where they may be several: one more of them is news. `after` is told once it
+    is over; "" for `text`."""
 
     topic: str
     state: NeedState
     text: str = ""
     about: tuple[str, ...] = ()
+    after: str = ""
 
 
 def needs_of(status: Json, told: Mapping[str, str], now: float) -> tuple[OwnerNeed, ...]:
@@ -44,11 +46,16 @@ def needs_of(status: Json, told: Mapping[str, str], now: float) -> tuple[OwnerNe
     fine."""
     found = [(topic, *judge(status, now)) for topic, judge in _JUDGES.items()]
     found += [(topic, "trouble" if told.get(topic) else "fine", told.get(topic, "")) for topic in TOLD]
-    silence = silence_of(status)
     return (
-        OwnerNeed("member", silence.state, plain(silence.text, MAX_TEXT), silence.about),
+        member_need(status, SHOWN),
         *(OwnerNeed(topic, state, plain(text, MAX_TEXT), _about(topic, status)) for topic, state, text in found),
     )
+
+
+def member_need(status: Json, waits: SilenceWaits) -> OwnerNeed:
+    """Judge the members that do not answer, after so long."""
+    found = silence_of(status, waits)
+    return OwnerNeed("member", found.state, plain(found.text, MAX_TEXT), found.about, plain(found.after, MAX_TEXT))
 
 
 _Judged = tuple[NeedState, str]

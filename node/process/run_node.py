@@ -59,6 +59,7 @@ from node.process.run_end import CleanEnd, give_way_to_twin, reopening
 from node.process.service_manager import ServiceManager
 from node.service.service import Service
 from node.version import VERSION
+from node.views.silence import SilenceWaits
 from node.web.server import WebServer
 from store import RecordStore
 
@@ -143,7 +144,8 @@ async def _serve(
             start("trap-file", core.trap_file.run)
             start("memory", lambda: keep_memory_small(core.spare, core.pause, core.written))
             hook = OwnerHook(config.hook, {"node": own.node_id.hex(), "network": network.name})
-            watch = OwnerWatch(answers.outlook, overlay.tell, hook.tell, data.owner_told, system_clock)
+            look = partial(answers.outlook, SilenceWaits(config.hook.member_s, config.hook.laptop_s))
+            watch = OwnerWatch(look, overlay.tell, hook.tell, data.owner_told, system_clock)
             start("owner-watch", watch.run)
             if tracer:
                 start("trace-export", added(TRACE_EXPORT)(config.traces.url, tracer, _traced_as(own)).run)

@@ -4,7 +4,7 @@ import os
 import resource
 from collections import Counter
 
-from dht import BalanceReport, Endpoint, Load, LocalFault, NodeId, OverlayService
+from dht import BalanceReport, Endpoint, Load, LocalFault, NodeId, OverlayService, SilentMember, Slot
 from node.api.operation import ScrubProgress
 from node.api.peers import (
     AuthorLimits,
@@ -20,17 +20,34 @@ from node.api.peers import (
 from node.api.status import Copies, Fault, OpenFiles
 from node.app.wiring import AuditParts
 from node.views.silence import MAX_NAMED
-from store import AuthorBudgets, CopyCounts, Excess, ScrubStatus
+from store import CopyCounts, Excess, Replicator, ScrubStatus
 
 
 def silent_of(overlay: OverlayService) -> list[Silent]:
     """Return the silent members, a few at most, those first that should answer."""
     silent = overlay.report.silent_members()[:MAX_NAMED]
-    endpoints = [next(iter(endpoints_of(overlay, each.node_id)), None) for each in silent]
-    return [
-        Silent(each.node_id.hex(), place, each.operator, round(each.silent_s), each.stable, each.took_leave)
-        for each, place in zip(silent, endpoints, strict=True)
-    ]
+    return [_silent(overlay, each) for each in silent]
+
+
+def _silent(overlay: OverlayService, each: SilentMember) -> Silent:
+    """Say who is silent, and what became of what it crawled and kept."""
+    view, beat = overlay.view, overlay.view.peers.heartbeat(each.node_id)
+    knows = beat is not None and beat.slot_bits == view.strategy.slot_bits
+    crawled = beat.leased_slots if beat is not None and knows else frozenset[Slot]()
+    kept = beat.ready_slots if beat is not None and knows else frozenset[Slot]()
+    taken = sum(slot in view.leases() or bool(view.announced(slot)) for slot in crawled)
+    return Silent(
+        node_id=each.node_id.hex(),
+        endpoint=next(iter(endpoints_of(overlay, each.node_id)), None),
+        operator=each.operator,
+        silent_s=round(each.silent_s),
+        stable=each.stable,
+        farewell=each.took_leave,
+        own=each.is_own,
+        crawled=len(crawled),
+        taken_over=taken,
+        copies=min((len(view.ready(slot)) for slot in kept), default=None),
+    )
 
 
 def endpoints_of(overlay: OverlayService, peer: NodeId) -> list[Endpoint]:
@@ -58,12 +75,22 @@ def beyond_of(excess: Excess | None) -> BeyondLimits | None:
     return BeyondLimits(excess.site, excess.room, excess.found, excess.held_bytes, round(excess.at, 1))
 
 
-def limits_of(budgets: AuthorBudgets) -> AuthorLimits:
-    """Return who went beyond its limits here, the last ones first, and who takes no more of this node."""
+def roomless_of(overlay: OverlayService, replicator: Replicator) -> dict[NodeId, tuple[float, str]]:
+    """Return the members that say that they have room, and count as full here all the same, with when and why."""
+    return {peer: each for peer, each in replicator.without_room().items() if overlay.view.claims_room(peer)}
+
+
+def limits_of(overlay: OverlayService, replicator: Replicator) -> AuthorLimits:
+    """Return who went beyond its limits here, the last ones first, who takes no more of this node, and who has no room
+    though it says so."""
+    budgets = replicator.budgets
     last = sorted(budgets.excesses.items(), key=lambda each: -each[1].at)[:MAX_NAMED]
     authors = {author.hex(): beyond for author, excess in last if (beyond := beyond_of(excess)) is not None}
     refused = [TakesNoMore(peer.hex(), round(at, 1), reason) for peer, (at, reason) in budgets.refused.items()]
-    return AuthorLimits(authors, refused[-MAX_NAMED:])
+    roomless = [
+        TakesNoMore(peer.hex(), round(at, 1), why) for peer, (at, why) in roomless_of(overlay, replicator).items()
+    ]
+    return AuthorLimits(authors, refused[-MAX_NAMED:], roomless[-MAX_NAMED:])
 
 
 def balance_of(report: BalanceReport) -> Balance:

@@ -14,7 +14,7 @@ from node.api.body import Json
 from node.app.departure import Departure
 from node.app.node_core import NodeCore
 from node.owner.condition import Outlook, condition_of, needs_in, room_of, state_of
-from node.owner.needs import OwnerNeed, needs_of
+from node.owner.needs import OwnerNeed, member_need, needs_of
 from node.owner.query_meter import QueryMeter
 from node.service.machine_status import (
     balance_of,
@@ -25,6 +25,7 @@ from node.service.machine_status import (
     limits_of,
     load_of,
     open_files,
+    roomless_of,
     scrub_of,
     second_looks_of,
     silent_of,
@@ -33,6 +34,7 @@ from node.service.network_size import network_size
 from node.strategy.rule_notes import absence_in, missing_names
 from node.version import VERSION
 from node.views.owner_state import owner_state
+from node.views.silence import SHOWN, SilenceWaits
 from node.views.status import view_of
 from store import PeerFigures
 
@@ -69,11 +71,13 @@ class NodeStatus:
         shown = [bodies.OwnerTopic(topic=need.topic, state=need.state, text=need.text) for need in needs]
         return msgspec.structs.replace(status, needs=shown, warnings=[*status.warnings, *told]), needs
 
-    def outlook(self) -> Outlook:
-        """Return what this node needs of its owner, and what it tells other members of that."""
+    def outlook(self, waits: SilenceWaits = SHOWN) -> Outlook:
+        """Return what this node needs of its owner, who is called for a silent member after so long (`waits`), and what
+        it tells other members of that."""
         status, needs = self._with_needs()
         told = status.plain()
-        return Outlook(needs, condition_of(owner_state(told, view_of(told)).kind, needs, status.disk.quota))
+        called = tuple(member_need(told, waits) if need.topic == "member" else need for need in needs)
+        return Outlook(called, condition_of(owner_state(told, view_of(told)).kind, needs, status.disk.quota))
 
     def _needs(self, figures: bodies.Status) -> tuple[OwnerNeed, ...]:
         report = self._overlay.report
@@ -119,7 +123,7 @@ class NodeStatus:
             "refused_records": self._refused_records(),
             "refuted_peers": self._refuted_peers(),
             "possession": self._possession(),
-            "limits": limits_of(self._core.store.replicator.budgets),
+            "limits": limits_of(self._overlay, self._core.store.replicator),
             "second_looks": second_looks_of(self._core.auditing),
             "balance": balance_of(report.balance()),
         }
@@ -284,6 +288,7 @@ class NodeStatus:
         view = self._overlay.view
         contact, heartbeat = view.contact(peer), view.peers.heartbeat(peer)
         invited = self._overlay.report.invited_by(peer)
+        coming = view.domains.coming_step(peer, view.strategy)
         if heartbeat is None:  # this node itself
             version, ready = view.strategy.version, self._core.store.replicator.ready_slots()
             leased, told = frozenset(view.leases()), self._core.fetching.refusals.public_hashes
@@ -300,6 +305,8 @@ class NodeStatus:
             needs=list(needs_in(condition)),
             room_bytes=room_of(condition),
             step=view.domains.step_of(peer, view.strategy),
+            coming_step=peer_bodies.ComingStep(*coming) if coming else None,
+            counts_as_full=peer in roomless_of(self._overlay, self._core.store.replicator),
             is_self=peer == view.node_id,
             endpoints=endpoints_of(self._overlay, peer),
             live=view.is_live(peer),

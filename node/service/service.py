@@ -50,6 +50,7 @@ from node.service.node_status import NodeStatus
 from node.service.query_desk import DeskSearch, QueryDesk
 from node.service.slot_sample import SlotSample
 from node.strategy.preview import StrategyPreview
+from node.views.silence import SilenceWaits
 from store import Document, Record, decode_document
 
 
@@ -101,9 +102,9 @@ class Service:
         status.disk.full_in_days = full_in_days(grown, status.disk.used, status.disk.quota)
         return status
 
-    async def outlook(self) -> Outlook:
+    async def outlook(self, waits: SilenceWaits) -> Outlook:
         """Return what this node needs of its owner now, and what it tells other members of that."""
-        return self._status.outlook()
+        return self._status.outlook(waits)
 
     async def peers(self, find: str = "", order: Order | None = None) -> list[Peer]:
         """Return the members of the network, this node included, in whose words `find` stands; by id where no order is

@@ -41,9 +41,10 @@ NOT_SET = {
     "network": "it is the network's id and never changes",
     "version": "it is the newest version's, plus one",
     "previous": "it is the newest version's digest",
-    "rules": "use --deny, --prefer, --spread, --only, --never, --rule and --drop-rule",
+    "rules": "use --deny, --prefer, --delay, --spread, --only, --never, --rule and --drop-rule",
 }
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": DAY_S}
+_SECONDS = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6})?")
 _DURATION = re.compile(r"(\d{1,9})([smhd])")
 
 
@@ -184,21 +185,30 @@ def parse_rule(text: str) -> Rule:
 
 
 def host_rule(action: str, text: str) -> Rule:
-    """Read HOST or URL-PREFIX (deny), HOST=NODEID (prefer), HOST=DEPTH (spread), or PREFIXES or HOST=PREFIXES (only,
-    never)."""
+    """Read HOST or URL-PREFIX (deny), HOST=NODEID (prefer), HOST=SECONDS (delay), HOST=DEPTH (spread), or PREFIXES or
+    HOST=PREFIXES (only, never)."""
     if action in BY_ADDRESS:
         return _address_rule("only" if action == "only" else "never", text)
     if action == "deny":
         return _prefix_rule(text) if "://" in text else Rule(action="deny", host=_host("--deny", text))
-    host, equals, value = text.partition("=")
+    name, equals, value = (part.strip() for part in text.partition("="))
     if not equals:
-        what = "NODEID" if action == "prefer" else "D"
+        what = {"prefer": "NODEID", "delay": "SECONDS"}.get(action, "D")
         raise BadStrategy(f"--{action}", f"{text!r} has no =", f"write HOST={what}")
+    host = _host(f"--{action}", name)
     if action == "prefer":
-        return Rule(action="prefer", host=_host("--prefer", host), peer=value.lower())
+        return Rule(action="prefer", host=host, peer=value.lower())
+    if action == "delay":
+        return Rule(host=host, min_delay_s=_seconds(value))
     if not value.isascii() or not value.isdecimal():
         raise BadStrategy("--spread", f"{value!r} is no whole number", "write HOST=D, D from 0 to 8")
-    return Rule(action="spread", host=_host("--spread", host), depth=int(value[:9]))
+    return Rule(action="spread", host=host, depth=int(value[:9]))
+
+
+def _seconds(text: str) -> float:
+    if not _SECONDS.fullmatch(text):
+        raise BadStrategy("--delay", f"{text[:40]!r} is no number of seconds", "write one such as 5 or 0.5")
+    return float(text)
 
 
 def parse_admitter(text: str) -> Admitter:

@@ -63,11 +63,15 @@ def missing_names(strategy: Strategy, absence_of: Absence) -> Iterator[str]:
 
 
 def _shadowed(strategy: Strategy) -> Iterator[str]:
-    """Yield a sentence for each rule with a name or a spread that never decides."""
+    """Yield a sentence for each rule that denies, spreads or names a node, and never decides."""
     for number, rule in enumerate(strategy.rules, start=1):
-        if rule.action not in ("prefer", "spread") or not (before := _shadowing(strategy.rules[: number - 1], rule)):
+        if rule.action not in ("deny", "prefer", "spread"):
             continue
-        does = f"names node {rule.peer[:12]}" if rule.peer else f"spreads {rule.host or 'all hosts'}"
+        before, is_denied = _shadowing(strategy.rules[: number - 1], rule), rule.action == "deny"
+        if not before or (is_denied and strategy.rules[before - 1].action == "deny"):
+            continue
+        does = f"{'denies' if is_denied else 'spreads'} {rule.pattern or rule.host or 'all hosts'}"
+        does = f"names node {rule.peer[:12]}" if rule.peer else does
         yield f"rule {number} {does}, and rule {before} decides the same URLs before it"
 
 

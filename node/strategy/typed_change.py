@@ -9,7 +9,8 @@ from dht import BadStrategy, Strategy
 from node.strategy.draft import NOT_SET, DraftRequest, host_rule, parse_setting
 from node.views.strategy import INSTANTS
 
-FIELDS = ("deny", "drop", "crawled", "crawler", "block", "unblock", "field", "value")
+RULES = ("deny", "delay", "spread", "only", "never")  # of one text each, as the options of `strategy draft`
+FIELDS = (*RULES, "drop", "crawled", "crawler", "block", "unblock", "gone", "field", "value")
 ID_DIGITS = 40
 MAX_TYPED_NUMBER = 4  # digits of a rule's number
 
@@ -17,7 +18,7 @@ MAX_TYPED_NUMBER = 4  # digits of a rule's number
 def typed_change(given: Mapping[str, str], newest: Strategy, members: Mapping[str, str]) -> DraftRequest:
     """Return the changes that somebody typed, by FIELDS. `members`: the names of the present ones, by id."""
     typed = {name: given.get(name, "").strip() for name in FIELDS}
-    rules = [host_rule("deny", typed["deny"])] if typed["deny"] else []
+    rules = [host_rule(name, typed[name]) for name in RULES if typed[name]]
     if typed["crawled"] or typed["crawler"]:
         rules.append(host_rule("prefer", f"{typed['crawled']}={_node(typed['crawler'], members)}"))
     found = DraftRequest(
@@ -26,8 +27,9 @@ def typed_change(given: Mapping[str, str], newest: Strategy, members: Mapping[st
         drop_rules=[_number(typed["drop"])] if typed["drop"] else [],
         block=[_node(typed["block"], members)] if typed["block"] else [],
         unblock=[typed["unblock"].lower()] if typed["unblock"] else [],
+        gone=[_node(typed["gone"], members)] if typed["gone"] else [],
     )
-    if found == DraftRequest({}, [], [], [], []):
+    if found == DraftRequest({}, [], [], [], [], []):
         raise BadStrategy("change", "changes nothing", "say what it shall be")
     return found
 

@@ -50,7 +50,13 @@ def local_lines(status: Json) -> Iterator[str]:
     told = [line for line in (looks_line(status), evidence_line(status)) if line]
     authors = table(table(status, "limits"), "authors")
     told += [f"{plain(author)[:40]}: {beyond_line(table(authors, author))}" for author in authors]
+    told += map(_roomless, tables(table(status, "limits"), "without_room"))
     yield from told or ["nothing is known against anybody here"]
+
+
+def _roomless(said: Json) -> str:
+    who, why = plain(said.get("node_id", ""))[:40], plain(said.get("reason", ""))
+    return f"{who}: says that it has room, but {why} on {day(number(said, 'at'))}; it counts as full here for a day"
 
 
 def beyond_line(said: Json) -> str:

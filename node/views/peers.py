@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from node.views.balance import load_line
 from node.views.evidence import beyond_line
-from node.views.lenient_json import Json, listed, table, texts
+from node.views.lenient_json import Json, listed, number, table, texts
 from node.views.safe_text import plain
 from node.views.status import size
 
@@ -38,6 +38,9 @@ class PeerRow:
     needs: tuple[str, ...] = ()  # topics, by its own word
     room: str = ""  # of its quota, "" where it says none
     part: str = ""  # of the records that it takes, one of PARTS
+    counts_as_full: bool = False  # by this node alone, though it says that it has room
+    coming_part: str = ""  # the part that it will take, "" where no change is ahead
+    coming_at: float = 0.0  # Unix seconds, from when on
     refuses: int = 0  # hosts that it says it will not fetch
     invited_by: str = ""  # "1f3c… by 9a0b…": the beginnings of its voucher's id and of its inviter's key
     leaving: bool = False  # for good: it owns nothing, and hands over what it has
@@ -59,7 +62,10 @@ def _row(peer: Json) -> PeerRow:
         state=plain(peer.get("state", ""), WORD_CHARS),
         needs=tuple(plain(each, WORD_CHARS) for each in texts(peer, "needs")[:MAX_NEEDS]),
         room=size(peer["room_bytes"]) if _size(peer.get("room_bytes")) else "",
-        part=PARTS.get(peer["step"], "") if isinstance(peer.get("step"), int) else "",
+        part=_part(peer),
+        counts_as_full=peer.get("counts_as_full") is True,
+        coming_part=_part(coming := table(peer, "coming_step")),
+        coming_at=number(coming, "at"),
         endpoints=tuple(endpoint_text(value) for value in listed(peer.get("endpoints"))[:MAX_ENDPOINTS]),
         live=peer.get("live") is True,
         families=tuple(f"IPv{family}" for family in listed(peer.get("families")) if family in (4, 6, "4", "6")),
@@ -76,6 +82,10 @@ def _row(peer: Json) -> PeerRow:
         beyond=beyond_line(table(peer, "beyond_limits")),
         possession=_possession(table(peer, "possession")),
     )
+
+
+def _part(said: Json) -> str:
+    return PARTS.get(said["step"], "") if isinstance(said.get("step"), int) else ""
 
 
 def _invited_by(said: Json) -> str:

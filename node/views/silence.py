@@ -1,12 +1,14 @@
 """Judges which members are silent: whether that needs the owner, and in one sentence who they are and what helps.
 
 Pure: the answer of /api/v1/status in, a value out. The rule: in networks of up to 16 members each silent server needs
-the owner, in larger ones a quarter of the servers nearby. In both, so do half of the other members that fell silent
-within the same minute, and so does silence of all. Members that said farewell, and laptops, are merely away.
+the owner, in larger ones each of the owner's own, and a quarter of the servers nearby. In both, so do half of the other
+members that fell silent within the same minute, and so does silence of all. Members that said farewell are merely away,
+and so are laptops for a day.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from crawl import span
@@ -24,14 +26,27 @@ ID_CHARS, OPERATOR_CHARS = 12, 24
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """Says of the silent members how bad that is, names them with a remedy, and lists whose silence needs the owner."""
+    """Says of the silent members how bad that is, names them with a remedy, and lists whose silence needs the owner.
+    `after`: what to say of these once they answer."""
 
     state: Literal["fine", "near", "trouble"]
     text: str = ""
     about: tuple[str, ...] = ()
+    after: str = ""
 
 
-def silence_of(status: Json) -> Silence:
+@dataclass(frozen=True, slots=True)
+class SilenceWaits:
+    """Says after how many seconds of silence a server, or half of all, need the owner, and after how many a laptop."""
+
+    server_s: float
+    laptop_s: float
+
+
+SHOWN = SilenceWaits(0.0, inf)  # on pages: at once, and laptops as away
+
+
+def silence_of(status: Json, waits: SilenceWaits = SHOWN) -> Silence:
     """Judge the members that a status calls silent."""
     silent = tables(status, "silent")[:MAX_NAMED]
     if not silent:
@@ -40,13 +55,21 @@ def silence_of(status: Json) -> Silence:
     others = count(status, "members") - (0 if status.get("role") == "client" else 1)
     is_alone = bool(lost) and not count(table(status, "peers"), "live")
     together = lost if is_alone else _fell_together(lost, others)
-    servers = [each for each in lost if each.get("stable") is True] if _matters(status) else []
-    needed = [each for each in lost if each in together or each in servers]
+    needed = [each for each in lost if _needs_owner(each, status, waits, is_cut=each in together)]
     away = [each for each in silent if each not in needed]
     sentences = [_lost(needed, others, is_alone=is_alone, is_cut=bool(together))] if needed else []
     sentences += [f"away: {_names(away)}"] if away else []
     about = tuple(plain(each.get("node_id", ""), ID_CHARS) for each in needed)
-    return Silence("trouble" if needed else "near", "; ".join(sentences), about)
+    after = _back(needed) if needed else ""
+    return Silence("trouble" if needed else "near", "; ".join(sentences), about, after)
+
+
+def _needs_owner(each: Json, status: Json, waits: SilenceWaits, *, is_cut: bool) -> bool:
+    silent_s, is_own = number(each, "silent_s"), each.get("own") is True
+    if is_cut or (each.get("stable") is True and (is_own or _matters(status))):
+        return silent_s >= waits.server_s
+    is_laptop = each.get("stable") is not True
+    return is_laptop and (is_own or count(status, "members") <= FEW_MEMBERS) and silent_s >= waits.laptop_s
 
 
 def _matters(status: Json) -> bool:
@@ -72,7 +95,8 @@ def _lost(needed: Sequence[Json], others: int, *, is_alone: bool, is_cut: bool) 
         (each,) = needed
         look = "look whether it runs; if it will not come back, a publisher takes it out: `dse-node network gone"
         for_s = span(number(each, "silent_s"))
-        return f"{_name(each)} has not answered for {for_s}: {look} {plain(each.get('node_id', ''), 40)}`"
+        work = f"; {found}" if (found := _work(needed, "crawl", "have")) else ""
+        return f"{_name(each)} has not answered for {for_s}{work}: {look} {plain(each.get('node_id', ''), 40)}`"
     for_s = span(max(number(each, "silent_s") for each in needed))
     who = f"{len(needed):,} of {others:,} other members have not answered for up to {for_s}"
     if is_alone:
@@ -80,6 +104,25 @@ def _lost(needed: Sequence[Json], others: int, *, is_alone: bool, is_cut: bool) 
     if is_cut:
         return f"{who}, half or more at once: look at the network between them and this node first; {_names(needed)}"
     return f"{who}: look whether they run; `dse-node peers` has their addresses; {_names(needed)}"
+
+
+def _back(needed: Sequence[Json]) -> str:
+    """Say for how long members did not answer, and what became of their work meanwhile."""
+    for_s = span(max(number(each, "silent_s") for each in needed))
+    who = f"{_name(needed[0])} was" if len(needed) == 1 else f"{len(needed):,} members were"
+    names = f"; {_names(needed)}" if len(needed) > 1 else ""
+    work = f": {found}" if (found := _work(needed, "crawled", "had")) else ""
+    return f"{who} silent for {for_s}, but no longer{work}{names}"
+
+
+def _work(needed: Sequence[Json], crawl: str, have: str) -> str:
+    """Say how many of the slots that members crawled others took over, and how many copies there are of theirs."""
+    crawled, taken = (sum(count(each, name) for each in needed) for name in ("crawled", "taken_over"))
+    copies = [count(each, "copies") for each in needed if each.get("copies") is not None]
+    whose = "its" if len(needed) == 1 else "their"
+    words = [f"others {crawl} {taken:,} of {whose} {crawled:,} slots"] if crawled else []
+    words += [f"{whose} slots {have} {min(copies):,} live copies or more"] if copies else []
+    return ", ".join(words)
 
 
 def _names(members: Sequence[Json]) -> str:

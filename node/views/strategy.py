@@ -1,20 +1,21 @@
 """Writes a strategy, its changes, their effect and its history as people read them: lines for the terminal.
 
-Pure: the plain data of the HTTP contract in, lines out; tolerant of fields that are missing or new.
+Pure: the plain data of the HTTP contract in, lines out; tolerant of fields that are missing or new. `t` gives the words
+of a language by their keys in `node/web/texts`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Any
 
-from crawl import prefix_words
 from node.views.lenient_json import Json, count, listed, number, table, tables, texts
 from node.views.safe_text import plain
 from node.views.status import size
 
 INSTANTS = frozenset({"effective_at", "expires_at", "next_at"})
+Translate = Callable[..., str]
 SHORT = 16  # digits of a key or digest that are shown
 MAX_LINES = 50
+MAX_PREFIXES = 3  # of a rule, the rest is counted
 
 
 def instant(at: object) -> str:
@@ -45,74 +46,75 @@ def admission_words(admission: object) -> str:
     return f"nodes that {invited}other members have reached"
 
 
-def rule_words(rule: Json) -> str:
+def rule_words(rule: Json, t: Translate) -> str:
     """Write a rule in one line: deny *.example.org · pattern /x/ · at most 3 links deep."""
     if rule.get("action") == "unknown":
-        return "a rule of a newer version, which matches nothing here"
-    if isinstance(rule.get("prefixes"), list | tuple):
-        return plain(_address_rule(rule, prefix_words([str(each) for each in rule["prefixes"]])), 300)
-    action = {"owners": "crawl"}.get(str(rule.get("action")), str(rule.get("action")))
-    if rule.get("peer") is not None:
-        action = f"node {str(rule['peer'])[:SHORT]} fetches"
-    if isinstance(rule.get("depth"), int):
-        action = f"spread over {2 ** min(rule['depth'], 16)} places"
-    words = [f"{action} {rule.get('host') or 'every host'}"]
+        return t("rule.unknown")
+    words = [_does(rule, t)]
     if rule.get("pattern") is not None:
-        words.append(f"pattern {rule['pattern']}")
+        words.append(t("rule.pattern", pattern=rule["pattern"]))
     if isinstance(rule.get("slots"), list | tuple) and len(rule["slots"]) == 2:
-        words.append(f"slots {rule['slots'][0]} to {rule['slots'][1]}")
+        words.append(t("rule.slots", first=rule["slots"][0], last=rule["slots"][1]))
     if rule.get("max_depth") is not None:
-        words.append(f"at most {rule['max_depth']} links deep")
+        words.append(t("rule.depth", count=rule["max_depth"]))
     if rule.get("min_delay_s") is not None:
-        words.append(f"{rule['min_delay_s']} s between two requests")
+        words.append(t("rule.delay", seconds=rule["min_delay_s"]))
     return plain(" · ".join(words), 300)
 
 
-def _address_rule(rule: Json, prefixes: str) -> str:
-    host = rule.get("host") or "every host"
-    if rule.get("action") == "never":
-        return f"fetch {host} never at addresses in {prefixes}"
-    return f"fetch {host} only at addresses in {prefixes}"
+def _does(rule: Json, t: Translate) -> str:
+    """Say what a rule does with which hosts."""
+    host, action = rule.get("host") or t("rule.any"), str(rule.get("action"))
+    if isinstance(rule.get("prefixes"), list | tuple):
+        found = [str(each) for each in rule["prefixes"]]
+        shown = ", ".join(found[:MAX_PREFIXES])
+        rest = len(found) - MAX_PREFIXES
+        prefixes = t("rule.prefixes", shown=shown, count=rest) if rest > 0 else shown
+        return t("rule.never" if action == "never" else "rule.only", host=host, prefixes=prefixes)
+    if isinstance(rule.get("depth"), int):
+        return t("rule.spread", host=host, count=2 ** min(rule["depth"], 16))
+    if rule.get("peer") is not None:
+        return t("rule.prefer", host=host, node=str(rule["peer"])[:SHORT])
+    known = {"owners": "rule.crawl", "deny": "rule.deny"}
+    return t(known[action], host=host) if action in known else f"{action} {host}"
 
 
-def change_lines(changes: Json) -> Iterator[tuple[str, str]]:
+def change_lines(changes: Json, t: Translate) -> Iterator[tuple[str, str]]:
     """Yield what two strategies differ in: (name, "before → after"), then rules that were added (+) and removed (-)."""
     fields, rules = tables(changes, "fields"), tables(changes, "rules")
     for change in fields[:MAX_LINES]:
         name = str(change.get("field"))
         before, after = change.get("before"), change.get("after")
         if isinstance(before, list) and isinstance(after, list):
-            yield from _list_change(name, before, after)
+            yield from _list_change(name, before, after, t)
         else:
             yield name, f"{_value(name, before)} → {_value(name, after)}"
     for change in rules[:MAX_LINES]:
         sign = "+" if change.get("change") == "added" else "-"
-        yield f"{sign} rule {change.get('number')}", rule_words(table(change, "rule"))
+        yield f"{sign} {t('change.rule', number=change.get('number'))}", rule_words(table(change, "rule"), t)
     if len(rules) > MAX_LINES:
-        yield "", f"and {len(rules) - MAX_LINES} more changes of rules"
+        yield "", t("change.rules.more", count=len(rules) - MAX_LINES)
     if not fields and not rules:
-        yield "nothing", "both say the same"
+        yield t("change.nothing"), t("change.same")
 
 
-def effect_lines(effect: Json) -> Iterator[tuple[str, str]]:
+def effect_lines(effect: Json, t: Translate) -> Iterator[tuple[str, str]]:
     """Yield what a change would move, as a node previewed it: (name, text)."""
-    slots, copies, hosts = table(effect, "parts"), table(effect, "copies"), table(effect, "hosts")
-    share = 100 * number(table(effect, "key_space"), "changed")
-    changed, all_slots = count(slots, "changed"), count(slots, "all")
-    yield from _member_lines(effect)
-    yield "key space", f"{share:.1f} % gets a new owner ({changed:,} of {all_slots:,} slots)"
-    percent = 100 * number(copies, "share")
-    yield (
-        "copies",
-        f"{count(copies, 'moved'):,} of {count(copies, 'all'):,} slot copies must be made ({percent:.1f} %)",
-    )
+    slots, copies = table(effect, "parts"), table(effect, "copies")
+    yield from _member_lines(effect, t)
+    share = f"{100 * number(table(effect, 'key_space'), 'changed'):.1f}"
+    changed, all_slots = f"{count(slots, 'changed'):,}", f"{count(slots, 'all'):,}"
+    yield t("effect.space"), t("effect.space.changed", share=share, changed=changed, all=all_slots)
+    moved, whole = f"{count(copies, 'moved'):,}", f"{count(copies, 'all'):,}"
+    percent = f"{100 * number(copies, 'share'):.1f}"
+    yield t("effect.copies"), t("effect.copies.moved", moved=moved, all=whole, share=percent)
     if alone := count(copies, "without"):
-        yield "without a copy", f"{alone:,} slots: no member that stays keeps what lies in them"
-    yield "pages", _total(table(effect, "documents"), lambda n: f"{n:,}")
-    yield "bytes", _total(table(effect, "bytes"), size)
-    yield from _host_lines(hosts)
+        yield t("effect.alone"), t("effect.alone.slots", count=f"{alone:,}")
+    yield t("effect.pages"), _total(table(effect, "documents"), lambda n: f"{n:,}", t)
+    yield t("effect.bytes"), _total(table(effect, "bytes"), size, t)
+    yield from _host_lines(table(effect, "hosts"), t)
     for note in texts(effect, "notes"):
-        yield "note", note
+        yield t("effect.note"), note
 
 
 def log_lines(log: Json) -> Iterator[str]:
@@ -135,59 +137,62 @@ def log_lines(log: Json) -> Iterator[str]:
             yield f"       {rival[:SHORT]}  fork: signed for the same version, not kept"
 
 
-def _member_lines(effect: Json) -> Iterator[tuple[str, str]]:
+def _member_lines(effect: Json, t: Translate) -> Iterator[tuple[str, str]]:
     stay, lost = [plain(node, SHORT) for node in listed(effect.get("stay"))], tables(effect, "lost")
     if not lost:
         return
-    names = ", ".join(stay[:MAX_LINES]) or "nobody"
-    yield "stay", f"{len(stay):,} of {len(stay) + len(lost):,} present members: {names}"
+    names, whole = ", ".join(stay[:MAX_LINES]) or t("effect.nobody"), len(stay) + len(lost)
+    yield t("effect.stay"), t("effect.stay.members", count=f"{len(stay):,}", all=f"{whole:,}", names=names)
     for entry in lost[:MAX_LINES]:
-        yield "lost", plain(f"{str(entry.get('node'))[:SHORT]}: {entry.get('reason')}", 300)
+        yield t("effect.lost"), plain(f"{str(entry.get('node'))[:SHORT]}: {entry.get('reason')}", 300)
     if len(lost) > MAX_LINES:
-        yield "", f"and {len(lost) - MAX_LINES:,} more"
+        yield "", t("strategy.more", count=f"{len(lost) - MAX_LINES:,}")
 
 
-def _list_change(name: str, before: list[object], after: list[object]) -> Iterator[tuple[str, str]]:
+def _list_change(name: str, before: list[object], after: list[object], t: Translate) -> Iterator[tuple[str, str]]:
     for item in [item for item in before if item not in after][:MAX_LINES]:
         yield f"- {name}", plain(item, 80)
     for item in [item for item in after if item not in before][:MAX_LINES]:
         yield f"+ {name}", plain(item, 80)
     if sorted(map(str, before)) == sorted(map(str, after)):
-        yield name, "the same in another order"
+        yield name, t("change.order")
 
 
-def _host_lines(hosts: Json) -> Iterator[tuple[str, str]]:
-    about = f"of {count(hosts, 'urls'):,} addresses looked at, in the {count(hosts, 'slots_looked_at')} slots here"
+def _host_lines(hosts: Json, t: Translate) -> Iterator[tuple[str, str]]:
+    about = t("effect.looked", urls=f"{count(hosts, 'urls'):,}", slots=count(hosts, "slots_looked_at"))
     urls, pages, many = (count(hosts, f"denied_{what}") for what in ("urls", "documents", "hosts"))
     if urls:
-        yield "denied", f"{_some(many, 'host')}: {urls:,} known addresses, {pages:,} pages, which are dropped ({about})"
+        figures = {"hosts": _some_hosts(many, t), "urls": f"{urls:,}", "pages": f"{pages:,}"}
+        yield t("effect.denied"), f"{t('effect.denied.hosts', **figures)} ({about})"
         for entry in tables(hosts, "denied")[:MAX_LINES]:
-            words = f"{entry.get('urls')} addresses, {entry.get('documents')} pages, by rule {entry.get('rule')}"
-            yield "", plain(f"{entry.get('host')}: {words}", 300)
+            found = {name: entry.get(name) for name in ("host", "urls", "documents", "rule")}
+            yield "", plain(t("effect.denied.host", **found), 300)
     else:
-        yield "denied", f"nothing ({about})"
+        yield t("effect.denied"), f"{t('effect.denied.nothing')} ({about})"
     if allowed := count(hosts, "allowed_urls"):
-        yield "allowed", f"{allowed:,} known addresses that were denied"
+        yield t("effect.allowed"), t("effect.allowed.urls", count=f"{allowed:,}")
     if moved := count(hosts, "fetched_by_others_hosts"):
-        yield "crawled by", f"another node: {_some(moved, 'host')}"
+        yield t("effect.crawled"), t("effect.crawled.others", hosts=_some_hosts(moved, t))
         for entry in tables(hosts, "fetched_by_others")[:MAX_LINES]:
-            before, after = (str(entry.get(side) or "")[:SHORT] or "not known yet" for side in ("before", "after"))
+            before, after = (
+                str(entry.get(side) or "")[:SHORT] or t("effect.crawled.unknown") for side in ("before", "after")
+            )
             yield "", plain(f"{entry.get('host')}: {before} → {after}", 300)
 
 
-def _total(counts: Json, words: Any) -> str:
+def _total(counts: Json, words: Callable[[int], str], t: Translate) -> str:
     """Write a total, and how well it is known."""
     total = count(counts, "moved")
     if not total:
-        return "none"
-    sources = {"counted": "counted here", "reported": "reported by peers", "estimated": "estimated"}
-    known = ", ".join(f"{words(count(counts, way))} {said}" for way, said in sources.items() if count(counts, way))
-    return f"about {words(total)} to be copied ({known})"
+        return t("effect.none")
+    ways = [way for way in ("counted", "reported", "estimated") if count(counts, way)]
+    known = ", ".join(t(f"effect.{way}", count=words(count(counts, way))) for way in ways)
+    return f"{t('effect.total', count=words(total))} ({known})"
+
+
+def _some_hosts(many: int, t: Translate) -> str:
+    return t("effect.host" if many == 1 else "effect.hosts", count=f"{many:,}")
 
 
 def _value(name: str, value: object) -> str:
     return instant(value) if name in INSTANTS else plain(value, 80)
-
-
-def _some(many: int, noun: str) -> str:
-    return f"{many:,} {noun}" if many == 1 else f"{many:,} {noun}s"

@@ -22,12 +22,12 @@ from store.record.record_check import RecordCheck
 from store.repair.peer_sync import items_between
 from store.repair.replica_repair import ReplicaRepair
 from store.writing.admission import Admission
+from store.writing.package_sender import NOT_KEPT
 from store.writing.proof_thread import ProofThread
 from store.writing.ruling import Ruling
 from store.writing.write_right import WriteRight
 
 log = logging.getLogger(__name__)
-NOT_KEPT = "not ready: the disk takes nothing"
 
 
 class ReplicaServer:

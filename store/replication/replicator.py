@@ -42,6 +42,9 @@ from store.writing.write_right import WriteRight
 
 log = logging.getLogger(__name__)
 
+ROOMLESS_S = 86_400.0  # for so long a peer counts as full after its disk took nothing, or it failed an audit
+TOOK_NOTHING = "its disk took no record"
+SHOWED_NOTHING = "it did not show records that it should have"
 TRY_AGAIN_S = 10.0  # between two tries of a disk that refused a write
 
 
@@ -95,7 +98,7 @@ class Replicator:
         self._repair = repair = ReplicaRepair(store, overlay, sync, rng, checks, expects_others=expects_others)
         self.ready_changed = repair.announced.changed  # set with each change of `ready_slots`
         self._debts = DebtDelivery(store, overlay, sync, handoff, repair.compare_soon)
-        sender = PackageSender(store, overlay, right, places, repair.not_kept, repair.left_here)
+        self._sender = sender = PackageSender(store, overlay, right, places, repair.not_kept, repair.left_here)
         self._writer = ReplicaWriter(store, overlay, handoff, repair.not_kept, check, drafts, sender)
         self._reader = ReplicaReader(store, overlay, rng, repair.is_ready, sync, audit)
         self._lister = RangeLister(store, overlay, rng, repair.is_ready, sync)
@@ -127,7 +130,7 @@ class Replicator:
             repeat("store-tend", self._tend, self._config.tend_every_s)
             start("store-scrub", self._scrub)
             repeat("store-try-again", self._store.try_again, TRY_AGAIN_S)
-            repeat("store-budgets", self.budgets.step, LOOK_EVERY_S)
+            repeat("store-budgets", self._judge_others, LOOK_EVERY_S)
             repeat("store-mover", self._shard_mover.step, self._config.move_every_s)
 
     def scrub_now(self) -> None:
@@ -183,6 +186,19 @@ class Replicator:
     def possession(self) -> PossessionAudit:
         """The audit of other owners: which records they showed, and what they say of this node."""
         return self._checks.audit
+
+    def without_room(self) -> Mapping[NodeId, tuple[float, str]]:
+        """Return the peers that count as full here, whatever they say, with when (Unix seconds) and why. Within a day
+        their disks took nothing, or they did not show records that they should have."""
+        figures = self._checks.audit.figures()
+        found = {peer: (each.last_failed_at, SHOWED_NOTHING) for peer, each in figures.items()}
+        found |= {peer: (at, TOOK_NOTHING) for peer, at in self._sender.took_nothing.items()}
+        since = self._clock().wall - ROOMLESS_S
+        return {peer: each for peer, each in found.items() if each[0] > since}
+
+    async def _judge_others(self) -> None:
+        await self.budgets.step()
+        self._overlay.view.count_as_full(frozenset(self.without_room()))
 
     def level_at(self) -> Mapping[Slot, int]:
         """Return for each ready slot the number of the store's last change when it became ready: who follows the log

@@ -10,7 +10,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence, Set
 
-from dht import MachineRefuses, NodeId, Overlay, RemoteError, SignedGrant, SiteShards, Slot, site_of, slot_of
+from dht import MachineRefuses, NodeId, Overlay, RemoteError, SignedGrant, SiteShards, Slot, remember, site_of, slot_of
 from store.catalog.record_store import RecordStore
 from store.record.messages import PutPackage, PutReply
 from store.record.package import pack, url_of
@@ -82,6 +82,8 @@ class SentGrants:
 
 
 log = logging.getLogger(__name__)
+NOT_KEPT = "not ready: the disk takes nothing"  # says a peer whose disk is full, or fails
+MOST_NAMED = 256  # peers that are remembered
 Refused = dict[int, str]  # why each record that a peer did not take was not, by its number; "" unknown
 
 
@@ -104,6 +106,7 @@ class PackageSender:
         self._overlay, self._right, self._places = overlay, right, places
         self._refused, self._left_here = refused, left_here
         self._times, self._sent = PutTimes(), SentGrants()
+        self.took_nothing: dict[NodeId, float] = {}  # by peer: when (Unix seconds) its disk last took nothing
 
     def patience_s(self, peers: Iterable[NodeId]) -> float:
         """Return after how many seconds without an answer the slowest of some peers is late."""
@@ -128,6 +131,8 @@ class PackageSender:
             refused = await self._ask(peer, records, lacking, named, parts)
         if refused:
             self._right.budgets.note_refusals(peer, refused.values())
+            if NOT_KEPT in refused.values():
+                remember(self.took_nothing, peer, self._clock().wall, MOST_NAMED)
         if len(refused) < len(records):
             self._times.note(peer, self._clock().steady - began)
         return refused

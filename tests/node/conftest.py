@@ -22,7 +22,7 @@ from node.api.crawl import Crawled, Explained, Followed, Removed, UrlProgress
 from node.api.documents import BroughtPage, StoredDocument
 from node.api.evidence import Accused
 from node.api.operation import LeaveProgress, ScrubProgress
-from node.api.peers import Peer
+from node.api.peers import ComingStep, Peer
 from node.api.status import Status
 from node.api.strategy import Preview, StrategyLog
 from node.captures.capture import Capture, UnreadPart
@@ -260,6 +260,7 @@ class FakeService:
         ]
         told[0].endpoints = [Endpoint("127.0.0.1", 8091, 8091), Endpoint("::1", 8091, 8091)]
         told[1].endpoints = [Endpoint("::1", 9000, 9000)]
+        told[1].coming_step = ComingStep(1, 1_795_269_600)
         told[1].name = self.name_of_other
         return chosen_members(told, find, order)
 

@@ -2,6 +2,7 @@
 over. Where nothing is wrong nothing is told."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -12,6 +13,7 @@ from node.extras.simulation.world import World, WorldPlan
 from node.owner.events import CALM_S, OwnerEvent
 from node.owner.watch import OwnerWatch
 from node.views.owner_state import owner_state
+from node.views.silence import SHOWN, SilenceWaits
 from node.views.status import view_of
 from tests.parameters import proved
 from tests.sim.judged import crawled, status_of
@@ -26,7 +28,8 @@ LONG_SITE = WorldPlan(hosts=1, pages=900, slot_bits=4)
 class Owner:
     """The owner of one node, and what the hook told."""
 
-    def __init__(self, node: SimNode, network: Network = NETWORK) -> None:
+    def __init__(self, node: SimNode, network: Network = NETWORK, waits: SilenceWaits = SHOWN) -> None:
+        self.waits = waits
         self.node, self.heard = node, list[tuple[float, OwnerEvent]]()
         self._status = status_of(node, network)
         self._watch = OwnerWatch(self._outlook, lambda _: None, self._tell, node.folder / "owner-told.json", node.clock)
@@ -35,7 +38,7 @@ class Owner:
         await self._watch.run()
 
     async def _outlook(self):
-        return self._status.outlook()
+        return self._status.outlook(self.waits)
 
     async def _tell(self, event: OwnerEvent) -> None:
         self.heard.append((asyncio.get_running_loop().time(), event))
@@ -97,6 +100,25 @@ async def test_members_that_die_are_named_within_a_minute_and_it_is_over_when_th
             assert (await owner.page())[0] != "trouble"
 
     await watched(world, count, dying)
+
+
+@simulated()
+async def test_the_owner_is_called_after_the_time_that_it_set_and_hears_what_became_of_the_work(world: World) -> None:
+    async def dying(nodes: list[SimNode], owners: list[Owner]) -> None:
+        owner, dead = owners[0], nodes[-1]
+        owner.waits = SilenceWaits(300.0, 86_400.0)
+        await world.kill(dead)
+        await world.pass_time(270.0)
+        assert not owner.told("member") and (await owner.page())[0] == "trouble", "its page says so before"
+        await world.pass_time(60.0)
+        assert names(owner.told("member"), [dead])
+        await world.restart(dead)
+        await world.pass_time(CALM_S + TOLD_S)
+        (over,) = owner.told("member", "over")
+        found = re.search(r"silent for (?:5|6) minutes, but no longer: others crawled (\d+) of its (\d+) slots", over)
+        assert found and 0 < int(found[1]) == int(found[2]) and "its slots had 2 live copies or more" in over
+
+    await watched(world, 4, dying)
 
 
 @simulated()

@@ -193,6 +193,9 @@ class FakeOverlay:
         live = (m for m in self.candidates(slot) if self.is_live(m) and m not in doubted)
         return tuple(m for m in live if m not in owners)[:silent]
 
+    def count_as_full(self, peers: frozenset[NodeId]) -> None:
+        self.full = peers
+
     def kept(self) -> frozenset[Slot]:
         slots = map(Slot, range(1 << self.strategy.slot_bits))
         return frozenset(s for s in slots if self.node_id in self.keepers(s))

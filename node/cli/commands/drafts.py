@@ -50,6 +50,7 @@ from node.strategy.signing import document_to_sign
 from node.views.lenient_json import Json, listed, tables
 from node.views.safe_text import plain, plain_json
 from node.views.strategy import change_lines, effect_lines, instant
+from node.web.rendering.translations import translator
 
 
 def make(arguments: Namespace) -> int:
@@ -68,7 +69,9 @@ def make(arguments: Namespace) -> int:
         return 0
     Path(arguments.out).write_text(text + "\n")
     print(f"{arguments.out}: version {strategy.version}, in force from {instant(strategy.effective_at)}; it changes")
-    print_facts([(f"  {name}", value) for name, value in change_lines(changes_json(newest, strategy))])
+    print_facts(
+        [(f"  {name}", value) for name, value in change_lines(changes_json(newest, strategy), translator("en"))]
+    )
     print_notes(notes)
     print(f"\nLook at it, then: dse-node strategy sign {arguments.out} --key PUBLISHER.key --out signed.json")
     return 0
@@ -94,7 +97,7 @@ def diff(arguments: Namespace) -> int:
         print_json(body)
         return 0
     print(f"version {before.version} → {after.version}, in force from {instant(after.effective_at)}")
-    print_facts([(f"  {name}", value) for name, value in change_lines(body["changes"])])
+    print_facts([(f"  {name}", value) for name, value in change_lines(body["changes"], translator("en"))])
     if arguments.effect:
         _print_effect(body["effect"], sys.stdout)
     print_notes(body.get("notes", []))
@@ -246,7 +249,7 @@ def _show_preview(arguments: Namespace, strategy: Strategy) -> None:
     try:
         before, _ = _ask_version(arguments, "")
         print(f"what differs from version {before.version}, which is in force", file=sys.stderr)
-        changes = change_lines(changes_json(before, strategy))
+        changes = change_lines(changes_json(before, strategy), translator("en"))
         print_facts([(f"  {name}", value) for name, value in changes], file=sys.stderr)
         effect = _preview(arguments, strategy)
     except BadStrategy:
@@ -263,7 +266,7 @@ def _show_preview(arguments: Namespace, strategy: Strategy) -> None:
 
 def _print_effect(effect: Json, file: Any) -> None:
     print(f"what it moves, as this node knows it ({effect.get('members', '?')} members)", file=file)
-    print_facts([(f"  {name}", value) for name, value in effect_lines(effect)], file=file)
+    print_facts([(f"  {name}", value) for name, value in effect_lines(effect, translator("en"))], file=file)
 
 
 def agreed(arguments: Namespace, strategy: Strategy) -> bool:

@@ -23,14 +23,20 @@ from node.strategy.signing import document_to_sign, own_keys
 from node.strategy.typed_change import FIELDS, open_fields, typed_change
 from node.views.safe_text import plain
 from node.views.strategy import rule_words
+from node.web.rendering.translations import translator
 
 QUESTIONS = {
     "deny": "deny a host, *.HOST, or addresses that begin so",
+    "delay": "HOST=SECONDS, at least, between two requests",
+    "spread": "HOST=D, a large site in 2^D places",
+    "only": "prefixes to fetch from alone, or HOST=PREFIXES",
+    "never": "prefixes never to fetch from, or HOST=PREFIXES",
     "drop": "leave out the rule of this number",
     "crawled": "a host that one node shall fetch",
     "crawler": "that node: its name, or 40 digits",
     "block": "block a node: its name, or 40 digits",
     "unblock": "unblock a node: its 40 digits",
+    "gone": "a node that will not be back: its name, or 40 digits",
     "field": "one field",
     "value": "its new value",
 }
@@ -119,7 +125,7 @@ def _asked(arguments: Namespace, newest: Strategy) -> DraftRequest:
     """Ask for each change; an empty answer is none."""
     print(f"version {newest.version} is the newest; its rules, of which the first that matches decides:")
     for number, rule in enumerate(msgspec.to_builtins(newest.rules), start=1):
-        print(f"{number:>5}  {rule_words(rule)}")
+        print(f"{number:>5}  {rule_words(rule, translator('en'))}")
     print(f"fields: {', '.join(f'{name}={value}' for name, value in open_fields(newest))}")
     print("Enter leaves a thing as it is.")
     answers: dict[str, str] = {}

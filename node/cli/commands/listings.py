@@ -158,7 +158,8 @@ def _site_line(site: Json) -> tuple[str, ...]:
 
 _PEER_COLUMNS = (
     "node_id", "name", "state", "live", "leaving", "needs", "addresses", "strategy_version", "ready", "leased", "due",
-    "cpu", "memory", "disk", "network", "room_bytes", "last_heard_s", "refuses", "invited_by",
+    "cpu", "memory", "disk", "network", "room_bytes", "part", "coming_part", "coming_at",
+    "counts_as_full", "last_heard_s",    "refuses", "invited_by",
 )  # fmt: skip
 
 
@@ -175,10 +176,20 @@ def _peer_cells(peer: Json) -> tuple[object, ...]:
         *(row.strategy_version, row.ready, row.leased, row.due),
         *(count(load, name) for name in ("cpu", "memory", "disk", "network")),
         count(peer, "room_bytes"),
+        row.part,
+        row.coming_part,
+        round(row.coming_at) or None,
+        row.counts_as_full,
         row.heard_s,
         row.refuses,
         row.invited_by,
     )
+
+
+def _part(row: PeerRow) -> str:
+    """Say which part of the records a member takes, from when on another one, and that it counts as full here."""
+    coming = f"{row.coming_part} from {instant(row.coming_at)}" if row.coming_part else ""
+    return ", ".join(filter(None, (row.part, coming, "counts as full here" if row.counts_as_full else "")))
 
 
 def _peer_line(row: PeerRow) -> tuple[str, ...]:
@@ -195,7 +206,7 @@ def _peer_line(row: PeerRow) -> tuple[str, ...]:
         f"{row.due:,}",
         row.load,
         row.room or "-",
-        row.part or "-",
+        _part(row) or "-",
         "-" if row.heard_s is None else f"{row.heard_s:.0f} s ago",
         str(row.refuses) if row.refuses else "-",
         row.invited_by or "-",

@@ -12,6 +12,7 @@ from node.views.lenient_json import Json
 from node.views.safe_text import plain
 from node.views.status import size
 from node.views.strategy import admission_words, instant, log_lines, rule_words, span
+from node.web.rendering.translations import translator
 
 
 def show(arguments: Namespace) -> int:
@@ -82,5 +83,5 @@ def _facts(body: Json) -> list[tuple[str, str]]:
 def _rules(body: Json) -> list[tuple[str, str]]:
     rules = [rule for rule in body.get("rules") or [] if isinstance(rule, dict)]
     about = f"{len(rules)}; the first that matches a URL decides" if rules else "none: every URL may be crawled"
-    numbered = [(f"{number:>5}", rule_words(rule)) for number, rule in enumerate(rules[:50], start=1)]
+    numbered = [(f"{number:>5}", rule_words(rule, translator("en"))) for number, rule in enumerate(rules[:50], start=1)]
     return [("rules", about), *numbered, *([("", f"and {len(rules) - 50} more")] if len(rules) > 50 else [])]

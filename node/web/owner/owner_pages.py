@@ -57,14 +57,14 @@ class OwnerPages:
         status = (await self._service.status()).plain()
         view = view_of(status)
         now, state = time.time(), owner_state(status, view)
-        plots = figure_plots(await self._service.owner.history.lines(span, now), span, now, _translate(request))
+        plots = figure_plots(await self._service.owner.history.lines(span, now), span, now, words_of(request))
         return self.render(
             request, "owner.html", status=view, state=state, plots=plots, span=span, spans=get_args(Span)
         )
 
     async def owner_network(self, request: web.Request) -> web.Response:
         """Show the members of the network, what they need, and the key space."""
-        t, found, values = _translate(request), self._service.owner.network(), parameters(request, "owner_network")
+        t, found, values = words_of(request), self._service.owner.network(), parameters(request, "owner_network")
         order = next((each for each in ORDERS if each == values.text("order")), None)
         if order is None:
             raise BadParameter("order", f"is none of {', '.join(ORDERS)}")
@@ -169,7 +169,8 @@ class OwnerPages:
         return self._pages.render(request, template, **about, **values)
 
 
-def _translate(request: web.Request) -> Translate:
+def words_of(request: web.Request) -> Translate:
+    """Return the words of the pages in the language of who asks."""
     return translator(choose(request.query.get("hl", ""), request.headers.get("Accept-Language", "")))
 
 

@@ -32,7 +32,8 @@ from node.strategy.typed_change import FIELDS, open_fields, typed_change
 from node.views.safe_text import plain
 from node.views.strategy import change_lines, effect_lines, rule_words
 from node.web.owner.login import Logins, has_logged_in_now
-from node.web.owner.owner_pages import OwnerPages, lead_to
+from node.web.owner.owner_pages import OwnerPages, lead_to, words_of
+from node.web.rendering.translations import Translate
 from node.web.requests.api import parameters
 from node.web.requests.forms import read_file, read_form
 
@@ -63,7 +64,8 @@ class OwnerStrategy:
         newest, digest = await self._newest()
         log = (await self._service.strategy_log()).plain()
         wanted, start = values.count("version"), values.count("from")
-        rules = [rule_words(rule) for rule in msgspec.to_builtins(newest.rules)]
+        t = words_of(request)
+        rules = [(rule.action, rule_words(msgspec.to_builtins(rule), t)) for rule in newest.rules]
         return self._pages.render(
             request,
             "owner_strategy.html",
@@ -79,7 +81,7 @@ class OwnerStrategy:
             versions=log.get("versions", [])[: -VERSIONS - 1 : -1],
             warnings=[plain(each) for each in log.get("warnings", [])],
             version=wanted,
-            differences=_shown(await self._differences(wanted)) if wanted else [],
+            differences=_shown(await self._differences(wanted, t), t) if wanted else [],
             published=values.count("published"),
             refused=plain(values.text("refused"), REFUSAL_CHARS),
         )
@@ -93,14 +95,15 @@ class OwnerStrategy:
         newest, _ = await self._newest()
         kept = await self._seen(kept)
         stay, lost = kept.counts
+        t = words_of(request)
         one_index = kept.strategy.index_copies == 1 < kept.strategy.replicas
         return self._pages.render(
             request,
             "owner_draft.html",
             draft=kept.signed.digest,
             strategy=kept.strategy,
-            changes=_shown(change_lines(kept.effect.get("changes", {}))),
-            effect=_shown(effect_lines(kept.effect)),
+            changes=_shown(change_lines(kept.effect.get("changes", {}), t), t),
+            effect=_shown(effect_lines(kept.effect, t), t),
             lost=lost if puts_out_many(stay, lost) else 0,
             leaves_nobody=lost > 0 and not stay,
             one_index=one_index,
@@ -179,12 +182,13 @@ class OwnerStrategy:
         check_understood(body.get("not_understood") or ())
         return read_version(body), str(body["digest"])
 
-    async def _differences(self, version: int) -> Iterable[tuple[str, str]]:
+    async def _differences(self, version: int, t: Translate) -> Iterable[tuple[str, str]]:
         """Return what a version changed of the one before."""
         after = read_version(await self._service.strategy(str(version)))
         if version <= 1:
             return []
-        return change_lines(changes_json(read_version(await self._service.strategy(str(version - 1))), after))
+        before = read_version(await self._service.strategy(str(version - 1)))
+        return change_lines(changes_json(before, after), t)
 
     def _read(self, data: bytes) -> SignedStrategy:
         """Read an uploaded file; what was signed of the same draft before still counts."""
@@ -227,11 +231,11 @@ class OwnerStrategy:
         return lead_to(request, "owner_strategy", published=kept.strategy.version)
 
 
-def _shown(lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def _shown(lines: Iterable[tuple[str, str]], t: Translate) -> list[tuple[str, str]]:
     """Return lines as a page has room for them."""
     found = [(plain(name, LINE_CHARS), plain(text, LINE_CHARS)) for name, text in lines]
     rest = len(found) - MAX_LINES
-    return [*found[:MAX_LINES], ("", f"and {rest} more")] if rest > 0 else found
+    return [*found[:MAX_LINES], ("", t("strategy.more", count=rest))] if rest > 0 else found
 
 
 def _told(error: BadStrategy) -> str:

@@ -23,8 +23,13 @@ _CHANGE = (
     Parameter("drop", "the number of a rule to leave out", most=8),
     Parameter("crawled", "the host that `crawler` shall fetch", most=255),
     Parameter("crawler", "a node: its 40 digits, or the name of a member", most=64),
+    Parameter("delay", "HOST=SECONDS: how long at least between two requests to a host", most=300),
+    Parameter("spread", "HOST=D: a large site that lies in 2^D places", most=300),
+    Parameter("only", "prefixes, or HOST=PREFIXES: fetch only from addresses in these", most=2000),
+    Parameter("never", "the same: fetch never from addresses in these", most=2000),
     Parameter("block", "a node that nobody shall speak with", most=64),
     Parameter("unblock", "the 40 digits of a blocked node", most=64),
+    Parameter("gone", "a node that will not be back: its 40 digits, or the name of a member", most=64),
     Parameter("field", "the name of one field of the strategy", most=64),
     Parameter("value", "its new value", most=2000),
 )

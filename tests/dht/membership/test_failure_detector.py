@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from random import Random
 
+from dht.admission.neighbourhood import IdRange
 from dht.clock import Now
 from dht.keys import NodeId
 from dht.membership.failure_detector import (
@@ -20,7 +21,7 @@ from dht.membership.failure_detector import (
     near_servers,
     silent_members,
 )
-from dht.membership.liveness import PAUSED_S
+from dht.membership.liveness import FAR_LIVE_S, PAUSED_S
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
 from dht.membership.working_families import WorkingFamilies
@@ -183,6 +184,23 @@ def test_members_that_stopped_answering_are_named_with_how_they_went() -> None:
     assert named(members, 100.0 + SILENT_S) == [(ids[1], True, False), (ids[2], False, False), (ids[3], True, True)]
     members.add(beat(1, 2, 139.0), at(139.0))
     assert ids[1] not in {m.node_id for m in silent_members(members, at(140.0))}, "it is back"
+
+
+def test_of_far_members_those_of_the_own_operator_are_named_once_they_are_not_live() -> None:
+    members = table(0.0)
+    members.add(beat(1, 2, 101.0, operator="me"), at(101.0))
+    members.add(beat(2, 2, 101.0, operator="other"), at(101.0))
+    nobody_near = IdRange(0, 0)
+    members.liveness.move(nobody_near, 101.0)
+    members.pools.divide(nobody_near)
+    for second in range(0, 102 + int(FAR_LIVE_S), 10):
+        members.graces.awake(at(float(second)))
+    end = 101.0 + FAR_LIVE_S
+    named = [
+        [(m.node_id, m.is_own) for m in silent_members(members, at(end + late), "me") if not m.took_leave]
+        for late in (-1.0, 1.0)
+    ]
+    assert named == [[], [(NODES[1].node_id, True)]]
 
 
 def test_who_is_silent_beyond_the_grace_is_no_member_and_named_no_more() -> None:

@@ -115,7 +115,23 @@ def test_much_room_counts_by_the_publisher_s_word_and_by_invitation_after_a_week
     domains = view_of(own, members, clock).domains
     found = domains.of([own, liar, modest], strategy)
     assert (found[liar].step, found[modest].step) == (counts, -2), "less room than usual is anybody's word"
-    assert domains.step_of(liar, strategy) == counts
+    assert domains.step_of(liar, strategy) == counts and domains.coming_step(liar, strategy) is None
+
+
+@pytest.mark.parametrize(("said", "coming"), [((-1, 0), -1), ((2, 1), None), ((0, -1), 0), ((0, 0), None)])
+def test_a_step_that_a_member_announces_is_shown_with_its_hour_where_it_will_count(
+    said: tuple[int, int], coming: int | None
+) -> None:
+    own, other = (node.node_id for node in NODES[:2])
+    members, clock = trusting(MemberTable(own)), SimpleNamespace(steady=0.0)
+    hour = int(1e6 // 3600) + 2
+    steps, at = RoomStep(*said, hour).code
+    hear(members, NODES[1], 1, [], 0.0, steps=steps, steps_hour=at)
+    domains = view_of(own, members, clock).domains
+    assert domains.coming_step(other, STRATEGY) == (None if coming is None else (coming, hour * 3600))
+    clock.steady = hour * 3600 - 1e6
+    assert domains.coming_step(other, STRATEGY) is None, "it is there"
+    assert domains.coming_step(own, STRATEGY) is None and domains.coming_step(NODES[5].node_id, STRATEGY) is None
 
 
 def test_readiness_follows_who_is_a_candidate() -> None:
@@ -179,6 +195,24 @@ def test_what_is_kept_between_refreshes_is_what_a_new_view_would_say(seed: int) 
         for slot in SLOTS:
             assert view.ready(slot) == fresh.ready(slot)
             assert view.live_owners(slot) == fresh.live_owners(slot) == fresh.teams()[slot]
+
+
+def test_who_was_found_to_have_no_room_is_no_keeper_and_stays_an_owner() -> None:
+    clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
+    members = trusting(MemberTable(own))
+    for node in NODES[1:10]:
+        hear(members, node, 1, SLOTS, 0.0)
+    view = view_of(own, members, clock)
+    members.suspect(NODES[1].node_id, clock.steady)
+    clock.steady += 2.0
+    before = {slot: view.keepers(slot) for slot in SLOTS}
+    owners = [view.owners(slot) for slot in SLOTS]
+    liar = next(peer for keepers in before.values() for peer in keepers)
+    view.count_as_full(frozenset([liar]))
+    assert all(liar not in view.keepers(slot) and len(view.keepers(slot)) == len(before[slot]) for slot in SLOTS)
+    assert [view.owners(slot) for slot in SLOTS] == owners, "all nodes agree on these"
+    view.count_as_full(frozenset())
+    assert {slot: view.keepers(slot) for slot in SLOTS} == before
 
 
 def test_a_keeper_has_room_and_one_whose_disk_fills_up_is_replaced() -> None:

@@ -46,13 +46,18 @@ def published(site: Any) -> Strategy:
 
 
 def test_questions_make_a_version_that_is_published(site: Any, edit: Edit, capsys: Any) -> None:
-    answers = "New.test\n1\n*.uni.test\nc0ffee\n\n\nreplicas\n4\n"
+    answers = "New.test\nslow.test=5\n\n\n\n1\n*.uni.test\nc0ffee\n\n\n\nreplicas\n4\n"
     assert edit("--yes", answers=answers) == 0
     told = capsys.readouterr()
     assert "1  deny old.test" in told.out and "version 4 is published" in told.out and "replicas" in told.err
     strategy = published(site)
-    denied, named = strategy.rules
-    assert denied.host == "new.test" and named.host == "*.uni.test" and strategy.replicas == 4
+    denied, slow, named = strategy.rules
+    assert (
+        slow == Rule(host="slow.test", min_delay_s=5)
+        and denied.host == "new.test"
+        and named.host == "*.uni.test"
+        and strategy.replicas == 4
+    )
 
 
 def test_an_editor_changes_the_draft(site: Any, edit: Edit, home: str) -> None:
@@ -63,8 +68,8 @@ def test_an_editor_changes_the_draft(site: Any, edit: Edit, home: str) -> None:
 
 def test_nothing_is_published_where_nothing_changed_or_nobody_agreed(site: Any, edit: Edit, capsys: Any) -> None:
     assert edit("--yes", editor="t") == 0 and "nothing changed" in capsys.readouterr().out
-    assert edit("--yes", answers="\n" * 9) == 2 and "changes nothing" in capsys.readouterr().err
-    assert edit(answers="a.test\n" + "\n" * 9) == 2 and "--yes" in capsys.readouterr().err
+    assert edit("--yes", answers="\n" * 12) == 2 and "changes nothing" in capsys.readouterr().err
+    assert edit(answers="a.test\n" + "\n" * 12) == 2 and "--yes" in capsys.readouterr().err
     assert edit("--yes", editor="'{'") == 2
     assert edit("--yes", editor="t.replace('replicas', 'replica')") == 2
     assert "did you mean replicas?" in capsys.readouterr().err
@@ -80,7 +85,7 @@ def test_a_refused_draft_stays_in_its_file(site: Any, edit: Edit, home: str, cap
 def test_the_rules_of_signing_hold(site: Any, edit: Edit, home: str, capsys: Any) -> None:
     lost = {"node": "ab" * 20, "reason": "it is blocked"}
     site.service.effect = {"stay": ["cd" * 20], "lost": [lost, lost]}
-    answers = "\n\n\n" + "ab" * 20 + "\n\n\n"
+    answers = "\n" * 7 + "ab" * 20 + "\n" * 4
     assert edit("--yes", answers=answers) == 2 and "--yes-i-lose 2" in capsys.readouterr().err
     assert edit("--yes", "--yes-i-lose", "2", answers=answers) == 0 and published(site).blocked == ("ab" * 20,)
     (Path(home) / "keys" / "campus.publisher.key").unlink()

@@ -267,9 +267,11 @@ def test_status_and_peers(site: Any, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["status", *url]) == 0, "who is away is no reason to be called"
     capsys.readouterr()
     assert main(["peers", *url]) == 0
-    assert "abababababab  -     away   [::1]:9000" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "abababababab  -     away   [::1]:9000" in out and "usual, double from 2026-11-21 14:00 UTC" in out
     assert main(["peers", "--json", *url]) == 0
-    assert len(json.loads(capsys.readouterr().out)) == 2
+    found = json.loads(capsys.readouterr().out)
+    assert [peer["coming_step"] for peer in found] == [None, {"step": 1, "at": 1_795_269_600}]
 
 
 def test_peers_and_slots_are_found_ordered_and_written_for_programs(
@@ -281,6 +283,8 @@ def test_peers_and_slots_are_found_ordered_and_written_for_programs(
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [row["live"] for row in rows] == ["no", "yes"], "who is silent comes first"
     assert rows[0]["name"] == '\'=HYPERLINK("http://evil.test")' and rows[0]["last_heard_s"] == "44.0"
+    parts = [(row["part"], row["coming_part"], row["coming_at"]) for row in rows]
+    assert parts == [("usual", "double", "1795269600"), ("usual", "", "")]
     assert main(["peers", "--json", "--find", "hyperlink", *url]) == 0
     assert [peer["ready"] for peer in json.loads(capsys.readouterr().out)] == [2]
     assert main(["peers", "--order", "beauty", *url]) == 2 and "trouble, name" in capsys.readouterr().err

@@ -62,6 +62,7 @@ def test_settings_are_read_and_the_rest_keeps_its_default() -> None:
         ('[hook]\nurl = "https://[::1"\n', ["url: 'https://[::1' is no http or https URL"]),
         ('[traces]\nurl = "collector:4318"\n', ["url: 'collector:4318' is no http or https URL"]),
         ("[traces]\nshare = 10\n", ["share: 10.0 is not between 0 and 1"]),
+        ("[hook]\nmember_s = -1\n", ["member_s: -1.0 is not between 0 and 2"]),
         ("[hook]\ntimeout_s = 0\n", ["timeout_s: 0.0 is not between 0.1 and 300"]),
         ('[node]\nlog_level = "loud"\n', ["node.log_level", "loud"]),
         ("node = 3\n", ["node: expected table, got int"]),

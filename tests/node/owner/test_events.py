@@ -46,6 +46,16 @@ def test_the_end_says_what_was_over_and_since_when_it_was_there() -> None:
     assert over.at == WALL + 60 + CALM_S
 
 
+def test_the_end_says_what_became_of_it_by_the_last_look_over_a_restart_too() -> None:
+    events = OwnerEvents()
+    for at, after in ((0.0, "none"), (60.0, "4 of 4 slots crawled"), (75.0, "")):
+        events.step([OwnerNeed("member", "trouble", "a is silent", ("a",), after)], Now(WALL + at, at))
+    again = OwnerEvents(events.note(WALL + 90), WALL + 90)
+    assert not again.step([OwnerNeed("member", "fine")], Now(WALL + 90, 90.0))
+    (over,) = again.step([OwnerNeed("member", "fine")], Now(WALL + 500, 90.0 + CALM_S))
+    assert (over.state, over.text, over.since) == ("over", "4 of 4 slots crawled", WALL)
+
+
 def test_a_restart_within_an_hour_repeats_nothing_and_still_tells_the_end() -> None:
     before = OwnerEvents()
     assert play(before, "audit", [(0.0, "trouble")]) == ["0 begins"]

@@ -33,7 +33,8 @@ def test_what_may_be_a_secret_is_not_shown() -> None:
     rows = setting_rows(parse_config(FILE, "config.toml", Config), FILE)
     assert "secret" not in str(rows)
     hook = {row.key: row.value for row in rows if row.key.startswith("hook.")}
-    assert hook == {"hook.command": "", "hook.url": None, "hook.timeout_s": f"{HookConfig().timeout_s:g}"}
+    seconds = {f"hook.{name}": f"{getattr(HookConfig(), name):g}" for name in ("member_s", "laptop_s", "timeout_s")}
+    assert hook == {"hook.command": "", "hook.url": None, **seconds}
 
 
 def test_a_file_that_is_broken_meanwhile_sets_nothing() -> None:

@@ -54,6 +54,15 @@ def test_a_name_put_before_a_rule_that_spreads_the_same_host_is_said() -> None:
     assert list(rule_notes(strategy(*rules))) == ["rule 2 spreads a.test, and rule 1 decides the same URLs before it"]
 
 
+def test_a_rule_that_lets_a_denied_host_be_crawled_again_is_said() -> None:
+    slow, denied = Rule(host="a.test", min_delay_s=5), Rule(action="deny", host="a.test", pattern="/private/")
+    assert list(rule_notes(strategy(slow, denied))) == [
+        "rule 2 denies /private/, and rule 1 decides the same URLs before it"
+    ]
+    assert list(rule_notes(strategy(denied, slow))) == []
+    assert list(rule_notes(strategy(Rule(action="deny", host="a.test"), denied))) == [], "it is denied all the same"
+
+
 def test_a_wider_name_is_not_shadowed_by_a_narrower_host() -> None:
     wide = Rule(action="prefer", host="*.a.test", peer=A)
     assert list(rule_notes(strategy(Rule(action="deny", host="a.test"), wide))) == []

@@ -1,6 +1,6 @@
 """The evidence as people read it: nobody is accused before fetching again confirmed it."""
 
-from node.views.evidence import evidence_line, evidence_lines, looks_line
+from node.views.evidence import evidence_line, evidence_lines, local_lines, looks_line
 
 WHO = "ab" * 20
 PIECES = [{"finder": "cd" * 20}, {"finder": "ef" * 20}]
@@ -22,6 +22,13 @@ def test_too_little_or_unconfirmed_evidence_accuses_nobody() -> None:
     assert "too little" in lines(domains=["a.test"], counts=False) and "--block" not in lines(counts=False)
     assert "not confirmed" in lines(again={"a.test": "alike"})
     assert list(evidence_lines({"domains_needed": 3, "authors": []})) == ["no evidence against anybody"]
+
+
+def test_a_member_without_the_room_that_it_claims_is_named() -> None:
+    said = {"node_id": WHO, "at": 1_795_269_389.0, "reason": "its disk took no record"}
+    (line,) = local_lines({"limits": {"without_room": [said]}})
+    assert line.startswith(f"{WHO}: says that it has room, but its disk took no record on 2026-11-21;")
+    assert list(local_lines({})) == ["nothing is known against anybody here"]
 
 
 def test_nonsense_is_no_line() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from node.views.silence import FEW_MEMBERS, MAX_NAMED, silence_of
+from node.views.silence import FEW_MEMBERS, MAX_NAMED, SilenceWaits, silence_of
 
 
 def member(n: int, silent_s: float = 120.0, **about: Any) -> dict[str, Any]:
@@ -63,6 +63,38 @@ def test_in_larger_networks_a_quarter_of_the_servers_counts() -> None:
     few, quarter = [member(n, 1000.0 * n) for n in range(4)], [member(n, 1000.0 * n) for n in range(5)]
     assert silence_of(status(many, *few)).state == "near" and silence_of(status(many, *quarter)).state == "trouble"
     assert silence_of(status(FEW_MEMBERS, member(1))).state == "trouble"
+
+
+def test_the_owner_is_called_after_its_own_times_and_at_once_on_pages() -> None:
+    waits = SilenceWaits(300.0, 86_400.0)
+    for how, called_s in ({}, 300.0), ({"stable": False}, 86_400.0):
+        early, late = (silence_of(status(7, member(2, called_s + d, **how)), waits) for d in (-1.0, 0.0))
+        assert (early.state, early.about) == ("near", ()) and (late.state, late.about) == ("trouble", ("020202020202",))
+    assert silence_of(status(7, member(2, 9e5, farewell=True)), waits).state == "near", "it said that it would stop"
+    cut = [member(n, 60.0 + n, stable=False) for n in range(3)]
+    assert silence_of(status(6, *cut), waits).state == "near"
+    assert silence_of(status(6, *[{**each, "silent_s": 300.0} for each in cut]), waits).state == "trouble"
+
+
+def test_ones_own_nodes_count_in_larger_networks_too() -> None:
+    waits = SilenceWaits(300.0, 86_400.0)
+    found = silence_of(status(999, member(1, 4000.0), member(2, 2000.0, own=True)), waits)
+    assert (found.state, found.about) == ("trouble", ("020202020202",))
+    asleep = [member(n, 9e4, stable=False, own=n == 2) for n in (1, 2)]
+    assert silence_of(status(999, *asleep), waits).about == ("020202020202",)
+
+
+def test_what_became_of_the_work_is_said_while_it_lasts_and_afterwards() -> None:
+    one = member(2, 1380.0, crawled=86, taken_over=80, copies=2)
+    found = silence_of(status(7, one))
+    assert "for 23 minutes; others crawl 80 of its 86 slots, its slots have 2 live copies or more: look" in found.text
+    assert found.after.endswith(
+        "silent for 23 minutes, but no longer: others crawled 80 of its 86 slots, its slots had 2 live copies or more"
+    )
+    both = silence_of(status(7, one, member(3, 60.0, crawled=4, taken_over=0, copies=0))).after
+    assert both.startswith("2 members were silent for 23 minutes") and "80 of their 90 slots" in both
+    assert "had 0 live copies" in both and "020202020202" in both and "030303030303" in both
+    assert silence_of(status(7, member(2))).after.endswith("for 2 minutes, but no longer")
 
 
 def test_the_sentence_stays_short_and_names_all_that_the_status_names() -> None:

@@ -1,5 +1,6 @@
 """Lines for people: what differs, what moves, what was; whatever a stranger's node answers."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from node.views.strategy import admission_words, change_lines, effect_lines, instant, log_lines, rule_words, span
+from node.web.rendering.translations import translator
 
+ENGLISH, CHINESE = translator("en"), translator("zh")
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(1 << 60), 1 << 60) | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
@@ -26,14 +29,14 @@ def test_changes_read_as_before_and_after() -> None:
         ],
         "rules": [{"change": "added", "number": 1, "rule": {"action": "deny", "host": "*.bad.test"}}],
     }
-    assert list(change_lines(changes)) == [
+    assert list(change_lines(changes, ENGLISH)) == [
         ("replicas", "3 → 4"),
         ("effective_at", "2026-11-21 13:56 UTC → 2026-11-21 13:58 UTC"),
         ("- publishers", "aa"),
         ("+ publishers", "cc"),
         ("+ rule 1", "deny *.bad.test"),
     ]
-    assert list(change_lines({})) == [("nothing", "both say the same")]
+    assert list(change_lines({}, ENGLISH)) == [("nothing", "both say the same")]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +46,7 @@ def test_changes_read_as_before_and_after() -> None:
         ({"action": "prefer", "host": "a.test", "peer": "ab" * 20}, "node abababababababab fetches a.test"),
         (
             {"action": "only", "prefixes": ["10.20.0.0/16", "2001:db8::/48"]},
-            "fetch every host only at addresses in 10.20.0.0/16 and 2001:db8::/48",
+            "fetch every host only at addresses in 10.20.0.0/16, 2001:db8::/48",
         ),
         ({"action": "never", "host": "a.test", "prefixes": ["192.0.2.0/24"]}, "fetch a.test never at addresses in 192"),
         ({"action": "spread", "host": "a.test", "depth": 3}, "spread over 8 places a.test"),
@@ -52,7 +55,35 @@ def test_changes_read_as_before_and_after() -> None:
     ],
 )
 def test_a_rule_reads_as_one_line(rule: dict[str, Any], words: str) -> None:
-    assert words in rule_words(rule)
+    assert words in rule_words(rule, ENGLISH)
+
+
+def test_changes_and_effect_are_chinese_for_a_chinese_reader_but_for_names_and_figures() -> None:
+    changes = {
+        "fields": [{"field": "publishers", "before": ["aa", "bb"], "after": ["bb", "aa"]}],
+        "rules": [
+            {"change": "added", "number": 1, "rule": {"action": action, **about}}
+            for action, about in (
+                ("deny", {"host": "a.test", "pattern": "x", "slots": [1, 9], "max_depth": 3, "min_delay_s": 5.0}),
+                ("owners", {}),
+                ("prefer", {"peer": "ab" * 20}),
+                ("spread", {"depth": 3}),
+                ("only", {"prefixes": ["10.0.0.0/8"] * 5}),
+                ("never", {"prefixes": ["10.0.0.0/8"]}),
+                ("unknown", {}),
+            )
+        ],
+    }
+    hosts: dict[str, Any] = dict.fromkeys(("urls", "denied_urls", "denied_hosts", "allowed_urls"), 7)
+    hosts |= {"denied": [{"host": "a.test", "rule": 1}], "fetched_by_others_hosts": 2, "fetched_by_others": [{}]}
+    moved = dict.fromkeys(("moved", "counted", "reported", "estimated"), 9)
+    effect: dict[str, Any] = {"stay": [], "lost": [{"node": "ab", "reason": "-"}] * 51, "copies": {"without": 1}}
+    effect |= {"documents": moved, "hosts": hosts}
+    lines = [*change_lines(changes, CHINESE), *change_lines({}, CHINESE), *effect_lines(effect, CHINESE)]
+    said = " ".join(text for line in lines for text in line)
+    for name in ("publishers", "a.test", "ab" * 8, "ab", "aa", "bb", "x", "None"):
+        said = re.sub(rf"\b{re.escape(name)}\b", "", said)
+    assert not re.findall("[A-Za-z]+", said)
 
 
 def test_a_log_shows_forks_with_both_digests() -> None:
@@ -74,9 +105,13 @@ def test_a_log_shows_forks_with_both_digests() -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.dictionaries(st.sampled_from(KEYS), JSON | TABLES))
-def test_nothing_that_a_node_answers_breaks_the_lines(body: dict[str, Any]) -> None:
-    for line in [*log_lines(body), *(text for pair in [*change_lines(body), *effect_lines(body)] for text in pair)]:
+@given(st.dictionaries(st.sampled_from(KEYS), JSON | TABLES), st.data())
+def test_nothing_that_a_node_answers_breaks_the_lines(body: dict[str, Any], data: st.DataObject) -> None:
+    t = data.draw(st.sampled_from([ENGLISH, CHINESE]))
+    for line in [
+        *log_lines(body),
+        *(text for pair in [*change_lines(body, t), *effect_lines(body, t)] for text in pair),
+    ]:
         assert "\n" not in line and "\x1b" not in line
 
 

@@ -1,6 +1,10 @@
 """When a peer that has not answered is late, and which grants it has been sent."""
 
+import asyncio
+from dataclasses import replace
+
 from dht import Identity, NodeId
+from store.writing.budget_keeper import LOOK_EVERY_S
 from store.writing.package_sender import LEAST_S, MOST_PEERS, MOST_S, MOST_SENT, UNKNOWN_S, PutTimes, SentGrants
 from tests.store.network import Net, in_network
 from tests.store.replication.granted_pages import started
@@ -67,6 +71,20 @@ def test_what_it_remembers_is_bounded() -> None:
         sent.note(NodeId(n.to_bytes(20, "big")), GRANTS[:1])
     assert sent.lacking(NodeId(bytes(20)), GRANTS[:1])
     assert not sent.lacking(NodeId(MOST_SENT.to_bytes(20, "big")), GRANTS[:1])
+
+
+@in_network(3)
+async def test_a_peer_whose_disk_takes_nothing_counts_as_full_for_a_day(net: Net) -> None:
+    full = net.list[2]
+    full.config = replace(full.config, quota_bytes=1)
+    await started(net, 3)
+    await write(net, PAGES[:1], net.list[0], net.list[1])
+    await asyncio.sleep(LOOK_EVERY_S)
+    writer = net.list[0]
+    (found,) = writer.replicator.without_room().items()
+    assert found[0] == full.id == next(iter(writer.overlay.full)) and "took no record" in found[1][1]
+    writer.slept_s += 86_400.0
+    assert not writer.replicator.without_room()
 
 
 @in_network(3)

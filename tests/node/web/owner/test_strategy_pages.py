@@ -10,6 +10,7 @@ import pytest
 
 from dht import Identity, Rule, Strategy, add_signature, decode_signed, encode_signed, parse_document, sign_strategy
 from node.strategy.kept_drafts import MAX_KEPT
+from node.strategy.typed_change import FIELDS
 from node.web.owner.login import FRESH_S
 from node.web.requests.strategy_routes import STRATEGY_ROUTES
 
@@ -69,16 +70,27 @@ def test_the_form_says_all_that_a_publisher_changes(publisher: Any) -> None:
         drop=2,
         crawled="*.uni.test",
         crawler="c0ffee",
+        delay="Slow.test = 2.5",
+        spread="big.test=3",
+        only="10.20.0.0/16, 2001:db8::/48",
+        never="never.test=192.0.2.0/24",
         block="ab" * 20,
         unblock="CC" * 20,
+        gone="dd" * 20,
         field="replicas",
         value="4",
     )
     led(publisher.post(SIGN, {"draft": digest}))
     strategy = parse_document(decode_signed(publisher.service.published[0]).document)
-    denied, named, kept = strategy.rules
+    denied, slow, spread, only, never, named, kept = strategy.rules
     assert denied.host == "xn--mnchen-3ya.example" and denied.pattern and "/private/" in denied.pattern
     assert (named.host, named.peer) == ("*.uni.test", "c0ffee0123456789c0ffee0123456789c0ffee01")
+    assert slow == Rule(host="slow.test", min_delay_s=2.5) and spread == Rule("spread", "big.test", depth=3)
+    assert only == Rule("only", prefixes=("10.20.0.0/16", "2001:db8::/48"))
+    assert never == Rule("never", "never.test", prefixes=("192.0.2.0/24",))
+    assert [each.id for each in strategy.gone] == ["dd" * 20] and not set(re.findall(r'<input name="(\w+)"', page)) ^ (
+        set(FIELDS) - {"drop", "field"}
+    ), "the form has a field for each change"
     assert kept == rules[0] and strategy.blocked == ("ab" * 20,) and strategy.replicas == 4
 
 
@@ -96,6 +108,14 @@ def test_the_form_says_all_that_a_publisher_changes(publisher: Any) -> None:
         ({"crawler": "c0ffee"}, "no host"),
         ({"unblock": "ab" * 20}, "is not blocked"),
         ({"block": "zz" * 20}, "blocked"),
+        ({"gone": "nobody"}, "name of no member"),
+        ({"delay": "a.test"}, "write HOST=SECONDS"),
+        ({"delay": "a.test=soon"}, "no number of seconds"),
+        ({"delay": "a.test=999999"}, "min_delay_s"),
+        ({"spread": "a.test=x"}, "no whole number"),
+        ({"spread": "a.test=9"}, "depth"),
+        ({"only": "10.20.0.1/16"}, "did you mean 10.20.0.0/16"),
+        ({"never": "a.test="}, "names no prefix"),
         ({"field": "replicas"}, "left empty"),
         ({"field": "replicas", "value": "many"}, "replicas"),
         ({"field": "replicas", "value": "99"}, "replicas"),
@@ -240,6 +260,14 @@ def test_pages_stay_small_with_the_longest_rules(publisher: Any, tongue: str) ->
     pages = [page, *(publisher.get(f"/owner/strategy?{q}", Accept_Language=tongue).text for q in ("", "version=3"))]
     assert all(len(page.encode()) < 100_000 for page in pages) and digest
     assert "deny h30.test" in publisher.get("/owner/strategy?from=30").text
+
+
+def test_a_chinese_reader_sees_changes_and_effect_in_chinese(publisher: Any) -> None:
+    publisher.service.in_force |= {"rules": (Rule(action="deny", host="old.test"),)}
+    assert "禁止 old.test" in publisher.get("/owner/strategy", Accept_Language="zh").text
+    digest, _ = drafted(publisher, block="ab" * 20)
+    page = publisher.get(f"/owner/strategy/draft?draft={digest}", Accept_Language="zh").text
+    assert "256 个槽中的 12 个" in page and "slots" not in page
 
 
 def test_the_history_says_what_a_version_changed(publisher: Any) -> None:
