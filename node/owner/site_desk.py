@@ -1,12 +1,13 @@
 """Lists the sites that this node crawls, and, by asking the members, those of the whole network.
 
 A member tells other members alone, at most its TOLD largest sites. Answers are kept for FRESH_S, so that paging asks
-nobody again.
+nobody again. A thousand members tell of a million sites: each answer is sorted in as it comes, and a thread chooses a
+page of them, so that the node goes on with its work.
 """
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import msgspec
@@ -17,7 +18,7 @@ from dht import BadMessage, Clock, Message, NodeId, OverlayService, RemoteError
 from node.api.sites import SiteEntry, SiteTable
 from node.owner.slot_desk import named_member
 
-TOLD, FRESH_S, WITHIN_S = 1000, 60.0, 9.0
+TOLD, FRESH_S, WITHIN_S = 1000, 60.0, 8.0
 AT_ONCE = 32  # members that are asked
 
 Count = Annotated[int, Meta(ge=0, lt=1 << 48)]
@@ -46,11 +47,24 @@ class ToldSites(Message, frozen=True, array_like=True):
     all: Count
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _HeardSites:
-    at: float  # steady
+    """Holds what members told, by site; `members` counts those that there are, `answered` those that did."""
+
     members: int
-    told: Mapping[NodeId, ToldSites]
+    answered: int = 0
+    is_cut: bool = False
+    by_site: dict[str, list[tuple[NodeId, ToldSite]]] = field(default_factory=dict)
+
+    def add(self, peer: NodeId, told: ToldSites) -> None:
+        self.answered += 1
+        self.is_cut = self.is_cut or told.all > len(told.sites)
+        for each in told.sites:
+            self.by_site.setdefault(each.site, []).append((peer, each))
+
+    def choose(self, beginning: str, order: SiteOrder, start: int, most: int) -> ChosenSites:
+        marks = {site: _mark(told, order) for site, told in self.by_site.items() if site.startswith(beginning)}
+        return replace(chosen_sites(marks, "", start, most), all=len(self.by_site))
 
 
 class SiteDesk:
@@ -72,32 +86,25 @@ class SiteDesk:
 
     async def network(self, beginning: str, order: SiteOrder, start: int, most: int) -> SiteTable:
         """Return a page of the sites that the members tell of, within WITHIN_S."""
-        heard = await self._hear()
-        by_site: dict[str, list[tuple[NodeId, ToldSite]]] = {}
-        for peer, told in heard.told.items():
-            for each in told.sites:
-                by_site.setdefault(each.site, []).append((peer, each))
-        marks = {site: _mark([each for _, each in told], order) for site, told in by_site.items()}
-        chosen = chosen_sites(marks, beginning, start, most)
-        rows = {name: _entry(by_site[name], self._overlay) for name in chosen.names}
-        is_cut = any(told.all > len(told.sites) for told in heard.told.values())
-        return _table(chosen, rows, heard.members, len(heard.told), is_cut=is_cut)
-
-    async def _hear(self) -> _HeardSites:
         async with self._asking:
-            now = self._clock().steady
-            if self._heard is None or now > self._heard.at + FRESH_S:
-                told = await self._ask_all()
-                self._heard = _HeardSites(now, len(self._overlay.view.members()), told)
-            return self._heard
+            if (heard := self._heard) is None:
+                heard = self._heard = await self._ask_all()
+                asyncio.get_running_loop().call_later(FRESH_S, self._forget)
+        chosen = await asyncio.to_thread(heard.choose, beginning, order, start, most)
+        rows = {name: _entry(heard.by_site[name], self._overlay) for name in chosen.names}
+        return _table(chosen, rows, heard.members, heard.answered, is_cut=heard.is_cut)
 
-    async def _ask_all(self) -> dict[NodeId, ToldSites]:
-        view, told, places = self._overlay.view, dict[NodeId, ToldSites](), asyncio.Semaphore(AT_ONCE)
+    def _forget(self) -> None:
+        self._heard = None
+
+    async def _ask_all(self) -> _HeardSites:
+        view, places = self._overlay.view, asyncio.Semaphore(AT_ONCE)
+        heard = _HeardSites(len(view.members()))
 
         async def ask(peer: NodeId) -> None:
             async with places:
                 try:
-                    told[peer] = await self._overlay.ask(peer, AskSites(), ToldSites, timeout_s=WITHIN_S / 2)
+                    heard.add(peer, await self._overlay.ask(peer, AskSites(), ToldSites, timeout_s=WITHIN_S / 2))
                 except RemoteError:
                     return
 
@@ -108,7 +115,7 @@ class SiteDesk:
                         tasks.create_task(ask(peer), name="ask-sites")
         except TimeoutError:
             pass
-        return told
+        return heard
 
     async def _tell(self, peer: NodeId, asked: AskSites) -> ToldSites:
         if peer not in self._overlay.view.members():
@@ -126,12 +133,12 @@ def told_site(row: SiteFigures) -> ToldSite:
     return ToldSite(row.site[:270], row.pages, row.known, row.failing, int(max(0.0, row.visited_at)), changes)
 
 
-def _mark(told: list[ToldSite], order: SiteOrder) -> float:
+def _mark(told: list[tuple[NodeId, ToldSite]], order: SiteOrder) -> float:
     match order:
         case "pages":
-            return sum(each.pages for each in told)
+            return sum(each.pages for _, each in told)
         case "visited":
-            return max(each.visited_at for each in told)
+            return max(each.visited_at for _, each in told)
         case _:
             return 0.0
 

@@ -166,7 +166,9 @@ class NodeStatus:
         """Return each member of the network that this node knows, itself included, and each live one that is leaving
         for good."""
         leavers = self._overlay.report.leavers()
-        return [self._peer(peer, peer in leavers) for peer in sorted({*self._overlay.view.members(), *leavers})]
+        roomless = roomless_of(self._overlay, self._core.store.replicator)
+        members = sorted({*self._overlay.view.members(), *leavers})
+        return [self._peer(peer, peer in leavers, peer in roomless) for peer in members]
 
     def _clients(self) -> peer_bodies.ClientFigures:
         dispatch, worker = self._core.fetching.client_dispatch, self._core.fetching.client_worker
@@ -284,7 +286,7 @@ class NodeStatus:
         if reason and not any(fault.site == FaultSite.STORE for fault in faults):
             yield reason
 
-    def _peer(self, peer: NodeId, is_leaving: bool) -> peer_bodies.Peer:
+    def _peer(self, peer: NodeId, is_leaving: bool, is_roomless: bool) -> peer_bodies.Peer:
         view = self._overlay.view
         contact, heartbeat = view.contact(peer), view.peers.heartbeat(peer)
         invited = self._overlay.report.invited_by(peer)
@@ -306,7 +308,7 @@ class NodeStatus:
             room_bytes=room_of(condition),
             step=view.domains.step_of(peer, view.strategy),
             coming_step=peer_bodies.ComingStep(*coming) if coming else None,
-            counts_as_full=peer in roomless_of(self._overlay, self._core.store.replicator),
+            counts_as_full=is_roomless,
             is_self=peer == view.node_id,
             endpoints=endpoints_of(self._overlay, peer),
             live=view.is_live(peer),

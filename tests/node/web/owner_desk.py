@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import msgspec
 
@@ -43,8 +44,7 @@ class FakeMembers:
     """A thousand members with the longest words, each of which answers."""
 
     async def members(self, search: str, order: Order, start: int) -> MembersSeen:
-        peers = [_member(n) for n in range(1000)]
-        page = member_page(peers, search, order, start)
+        page = member_page(_members(), search, order, start)
         told = MemberFigures("9.9.9+" + "x" * 26, 9_999_999, 800, 16 << 30, 10**9, 99_999_999)
         return MembersSeen(page, {row.node_id: AskedMember(told, 1999.0) for row in page.rows if row.live})
 
@@ -90,6 +90,11 @@ def _id(n: int) -> NodeId:
 
 def _name(n: int) -> str:
     return f"{EVIL[:26]}{n:04}"
+
+
+@cache  # making them takes longer than showing them
+def _members() -> list[Peer]:
+    return [_member(n) for n in range(1000)]
 
 
 def _member(n: int) -> Peer:

@@ -1,6 +1,7 @@
 """The owner's pages over real HTTP: who sees them, how large they are, what their forms do, and no markup of others."""
 
 import re
+from time import process_time
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -49,6 +50,16 @@ def test_pages_are_whole_small_and_hold_no_markup_of_strangers(owner: Any, path:
         r'<script src="/(?:owner|page)\.js\?v=\w+" defer>', reply.text
     )
     assert " style=" not in reply.text, "the policy refuses it"
+
+
+def test_a_page_of_a_thousand_members_takes_a_third_of_a_second_at_most(owner: Any) -> None:
+    def took_s() -> float:
+        began = process_time()
+        page = owner.get("/owner/network?order=load")
+        assert page.status == 200 and "1,000" in page.text
+        return process_time() - began
+
+    assert min(took_s() for _ in range(5)) < 0.3
 
 
 def test_the_policy_lets_the_own_script_run_and_nothing_else(site: Any, owner: Any) -> None:
