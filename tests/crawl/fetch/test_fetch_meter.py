@@ -6,6 +6,7 @@ from math import isnan
 import pytest
 
 from crawl import CrawlConfig, FetchFailed, FetchMeter, open_fetcher
+from crawl.fetch.fetch_meter import KEPT
 from dht import system_clock
 from tests.crawl.fetch.test_fetcher import raw, saying
 
@@ -28,6 +29,19 @@ def test_a_step_has_the_fetches_since_the_one_before() -> None:
     assert load.in_bytes_s == load.answers_min["2xx"] == 0.0
     assert isnan(load.p50_ms) and isnan(load.p95_ms) and isnan(load.dns_ms)
     assert meter.answers == [2, 0, 90, 0, 0, 10], "counts go on"
+
+
+def test_of_many_fetches_the_newest_make_the_latency_and_odd_answers_count_as_failed() -> None:
+    meter = FetchMeter()
+    for n in range(2 * KEPT):
+        meter.note_answer((0, 99)[n % 2], 1.0 if n < KEPT else 0.01)
+    load = meter.step(60.0)
+    assert (load.p50_ms, load.p95_ms) == (10.0, 10.0)
+    assert load.answers_min["failed"] == 2 * KEPT and load.answers_min["1xx"] == 0.0
+    for latency_s in (0.1, 0.2):
+        meter.note_answer(200, latency_s)
+    load = meter.step(60.0)
+    assert (load.p50_ms, load.p95_ms) == (200.0, 200.0), "the upper one of two"
 
 
 async def test_fetches_are_counted_as_they_come_out() -> None:

@@ -37,6 +37,11 @@ def test_growth_of_the_last_day_says_when_the_disk_is_full(
     assert full_in_days(series, 10 * GB, 0) is None, "without a quota nothing is ever full"
 
 
+def test_a_fill_in_the_middle_of_the_day_counts_by_its_first_and_last_quarters() -> None:
+    step = [(at, used + (GB if at > 12 * HOUR_S else 0.0)) for at, used in day(0.0)]
+    assert full_in_days(step, 10 * GB, 100 * GB) == pytest.approx(90 * 0.75, rel=0.01), "in three quarters of a day"
+
+
 def test_files_that_come_and_go_are_no_growth() -> None:
     wave = [(at, used + (GB if at // HOUR_S % 2 else 0.0)) for at, used in day(0.0)]
     assert full_in_days(wave, 10 * GB, 100 * GB) is None or full_in_days(wave, 10 * GB, 100 * GB) > 300
