@@ -214,7 +214,8 @@ class LeaseService:
         view, away, uncounted = self._view, self._view.away(), self._view.uncounted()
         owners = counted(view.owners(slot), uncounted)
         team = tuple({*live, *view.owners(slot)}) if is_few else live
-        farewells = tuple([said for peer in sorted(away & {*team}) if (said := view.farewells.proof(peer))])
+        said = [view.farewells.proof(peer) for peer in sorted(away & {*team})]
+        farewells = tuple([each for each in said if each is not None and not each.is_declared])
         voters = majority(len({*team} - uncounted))
         return GrantTerms(team, farewells, max(voters, self._signers_needed(owners, live)))
 

@@ -10,7 +10,7 @@ Pure: heartbeats and instants in, answers out. Members that are away do not coun
   heartbeats of all members along.
 - After its own farewell a node has no vote until its copies have been compared with a member that went on. Where all
   others are away, too, nobody went on, and it must have been compared with all of them. It does not wait for members
-  that the strategy declares gone.
+  that the strategy declares gone, nor for those that its owner has it go on without.
 """
 
 from collections.abc import Collection, Iterable, Set
@@ -105,7 +105,8 @@ class FarewellBook:
         others = (live & {*members}) - {self._own}
         if going_on := others - self.away:
             return not going_on.isdisjoint(compared)
-        return {NodeId(peer) for peer in newest.others}.difference(gone) <= others & compared
+        declared = [peer for peer in self.away if (said := self.proof(peer)) is not None and said.is_declared]
+        return {NodeId(peer) for peer in newest.others}.difference(gone, declared) <= others & compared
 
     def _newest(self, peer: NodeId) -> Parting | None:
         kept = self._partings.get(peer)

@@ -27,7 +27,7 @@ from dht.overlay.messenger import Messenger
 from dht.overlay.settings import OverlayFiles
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
-from dht.wire.farewell import FEW_MEMBERS
+from dht.wire.farewell import DECLARED, FEW_MEMBERS, Farewell
 from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES
 
 log = logging.getLogger(__name__)
@@ -119,6 +119,30 @@ class FarewellUpkeep:
         heard = await self._tell(going_on)
         log.info("farewell said members=%d acknowledged=%d", len(going_on), len(heard))
         return True
+
+    def why_not_declare(self) -> str:
+        """Say why this node may not go on without silent members, "" where it may."""
+        view = self._view
+        if view.first_meeting.is_lost:
+            return "this node has met nobody of its network: stop it, then run `dse-node network begin` again"
+        if len(view.members()) > FEW_MEMBERS:
+            return (
+                f"this network has more than {FEW_MEMBERS} members: a publisher takes out those that will not be back"
+            )
+        is_breaker = view.strategy.tie_breaker == view.node_id.hex()
+        return (
+            "" if is_breaker else "only the node that breaks ties goes on alone; a publisher's key makes this node it"
+        )
+
+    async def declare(self, peers: Collection[NodeId]) -> None:
+        """Count these members as if they had said farewell, until they are heard: this node's owner wants that."""
+        for peer in peers:
+            if (beat := self._view.peers.heartbeat(peer)) is not None:
+                where = bytes.fromhex(self._view.strategy.network)
+                self._book.part(Farewell(where, beat.public_key, beat.sequence, int(self._clock().wall), DECLARED))
+        await self._keep()
+        self._view.refresh()
+        log.warning("goes on without silent members, as its owner wants count=%d", len(peers))
 
     async def _come_back(self) -> None:
         """Take the vote back where that is allowed, once a member that goes on, or else all others, acknowledged it."""

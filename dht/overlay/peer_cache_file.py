@@ -17,6 +17,7 @@ from dht.clock import Clock, Now, system_clock
 from dht.keys import NodeId
 from dht.local_faults import FaultSite, LocalFaults, keep_file
 from dht.membership.member_table import MEMBER_LIMIT
+from dht.ownership.votes import MAJORITY_MEMBERS
 from dht.protocol.engine import ProtocolEngine
 from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES
 
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 NAME = "peers.bin"
 CACHE_S = 60.0  # between two writes of the peer cache, where anything is new
 CACHE_ANYWAY = 10  # of these, it is written though nobody came or went: heartbeats age
+SOON_S = 1.0  # after a member came to a small network: a node that forgot it would count too few members
 
 FORMAT = 1
 FILE_LIMIT_BYTES = MEMBER_LIMIT * (HEARTBEAT_LIMIT_BYTES + 20 + 32)
@@ -102,11 +104,16 @@ class PeerCacheFile:
         return len(heartbeats)
 
     async def run(self) -> None:
-        """Write the peers down every minute, where anything is new, until cancelled."""
-        loop, rounds, kept = asyncio.get_running_loop(), 0, -1
+        """Write the peers down every minute, where anything is new, and at once when a small network grows, until
+        cancelled."""
+        loop, rounds, kept, known = asyncio.get_running_loop(), 0, -1, frozenset[NodeId]()
         while self._cache is not None:
-            await asyncio.sleep(CACHE_S)
-            rounds += 1
+            for _ in range(round(CACHE_S / SOON_S)):
+                await asyncio.sleep(SOON_S)
+                few = self._members.members(self._clock())
+                if len(few) <= MAJORITY_MEMBERS and not known.issuperset(few):
+                    break
+            rounds, known = rounds + 1, frozenset(self._members.members(self._clock()))
             if kept != self._members.version or rounds % CACHE_ANYWAY == 0:
                 version, heartbeats, vanished = (
                     self._members.version,

@@ -6,7 +6,7 @@ The means of transport are given, so the same class runs over sockets (`assembly
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 
 from dht.clock import Clock
@@ -199,6 +199,14 @@ class OverlayService:
         """Have the end of `run` be a farewell, where few members go by such; all that others need of this node lies
         with them."""
         self._farewells.is_asked = True
+
+    def why_not_begin(self) -> str:
+        """Say why this node may not go on without silent members, "" where it may."""
+        return self._farewells.why_not_declare()
+
+    async def begin_without(self, silent: Collection[NodeId]) -> None:
+        """Go on without these members until they are heard, as this node's owner wants."""
+        await self._farewells.declare(silent)
 
     def compared(self, peers: frozenset[NodeId]) -> None:
         """Say with which live members all copies here have been compared since the start: after a farewell this node

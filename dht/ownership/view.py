@@ -5,7 +5,7 @@ owners and readiness are computed slot by slot when asked for, and kept until a 
 changes in this node's own neighbourhood, the view goes through the slots there and no others.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from dht.clock import Clock, Now, steady_of
@@ -18,7 +18,7 @@ from dht.ownership.member_domains import MemberDomains, OwnWord
 from dht.ownership.owners_before import OwnersBefore
 from dht.ownership.ready_peers import FULL_PERCENT, ReadyPeers
 from dht.ownership.rendezvous import Placement, slots_of
-from dht.ownership.votes import PeerWords, Votes
+from dht.ownership.votes import MAJORITY_MEMBERS, PeerWords, Votes
 from dht.strategy.document import Strategy
 from dht.strategy.history import StrategyHistory
 from dht.wire.contact import Contact
@@ -59,6 +59,7 @@ class OverlayView:
         self._owners_before = OwnersBefore(clock().steady)
         self._known = KnownMembers(members.admission, clock().steady)
         self._away = self._uncounted = frozenset[NodeId]()
+        self._wins_tie = False
         self._refresh_at = self._all_live_until = float("-inf")
         self._basis: tuple[object, ...] = ()
         self._seen: tuple[object, ...] = ()
@@ -134,6 +135,12 @@ class OverlayView:
     def tie_breakers(self) -> frozenset[NodeId]:
         """Return the nodes that some accepted strategy names to break ties."""
         return self._strategies.tie_breakers()
+
+    def wins_tie(self) -> bool:
+        """Tell whether half of the members that count are silent, and the others may go on without them: the node that
+        breaks ties is one of these, and the silent ones have said that they know that."""
+        self._refresh_if_due()
+        return self._wins_tie
 
     def live(self) -> frozenset[NodeId]:
         """Return the live peers and this node; the same object until somebody comes or goes."""
@@ -274,7 +281,10 @@ class OverlayView:
         heard, self._all_live_until = self._members.live(now)
         live = frozenset([self._node_id, *(peer for peer, _ in heard)])
         self._away = self._hear_farewells(members, live)
-        self._uncounted = self._away | self._outvoted(members, live, now)
+        counting = {*members} - self._away if len(members) <= MAJORITY_MEMBERS else set()
+        self._wins_tie = self._breaks_tie(counting & live, counting - live, now)
+        is_outvoted = self._wins_tie and len(counting) == 2 and strategy.tie_breaker == self._node_id.hex()
+        self._uncounted = self._away | (counting - live if is_outvoted else frozenset())
         if self.first_meeting.is_lost:
             others = sum(peer in members for peer, _ in heard)
             self.first_meeting.count(now.steady, members=others, bare=len(heard) - others)
@@ -316,19 +326,12 @@ class OverlayView:
                 self.farewells.hear(peer, beat, is_whole={*members} - {peer} <= live)
         return self.farewells.away.intersection(members)
 
-    def _outvoted(self, members: Sequence[NodeId], live: frozenset[NodeId], now: Now) -> frozenset[NodeId]:
-        """Return the silent member that this node may go on without: the only other one that counts, where the strategy
-        names this node to break ties, and the other has said that it knows that."""
-        me, counting = self._node_id, {*members} - self._away
-        if self._strategy.tie_breaker != me.hex() or len(members) > FEW_MEMBERS or me not in counting:
-            return frozenset()
-        others = counting - {me}
-        if len(others) != 1 or others & live:
-            return frozenset()
-        (other,) = others
-        beat = self.peers.heartbeat(other)
-        knows = beat is not None and beat.strategy_version >= self._strategies.ties_since(now)
-        return frozenset(others) if knows else frozenset()
+    def _breaks_tie(self, live: Collection[NodeId], silent: Collection[NodeId], now: Now) -> bool:
+        """Whether these live members may go on without as many silent ones."""
+        if not silent or len(silent) != len(live) or self._strategy.tie_breaker not in {peer.hex() for peer in live}:
+            return False
+        beats, since = map(self.peers.heartbeat, silent), self._strategies.ties_since(now)
+        return all(beat is not None and beat.strategy_version >= since for beat in beats)
 
     def _place(self) -> None:
         """Go through the slots of this node's neighbourhood, where its members, liveness or strategy changed."""

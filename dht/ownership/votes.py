@@ -19,8 +19,10 @@ from dht.ownership.ready_peers import LastWord
 from dht.slot_set import resize_inside
 from dht.strategy.document import Strategy
 from dht.wire.farewell import FEW_MEMBERS
-from dht.wire.grant import SignedGrant, counted, outvoted, signers_needed
+from dht.wire.grant import SignedGrant, counted, outvoted, owners_needed, signers_needed
 from dht.wire.heartbeat import Heartbeat
+
+MAJORITY_MEMBERS = 4  # in a network of so many more than half must be live, though two of four could stand in for all
 
 
 class PeerWords:
@@ -116,6 +118,8 @@ class Electorate(Protocol):
 
     def tie_breakers(self) -> frozenset[NodeId]: ...
 
+    def wins_tie(self) -> bool: ...
+
 
 class Votes:
     """Counts votes for one node. `leases`: those of this node, once it takes part in them."""
@@ -152,10 +156,13 @@ class Votes:
         live, strategy, away, members = view.live(), view.strategy, view.uncounted(), view.members()
         if view.node_id in away:
             return tuple(peer for peer in members if peer not in live)
-        if len(live - away) >= max(strategy.min_acks, signers_needed(strategy.replicas)):
+        is_small = len(members) <= MAJORITY_MEMBERS
+        if not is_small and len(live) >= max(strategy.min_acks, signers_needed(strategy.replicas)):
             return ()
         members = counted(members, away)
         owners = min(strategy.replicas, len(members))
         silent = tuple(peer for peer in members if peer not in live)
         enough = max(min(strategy.min_acks, owners), signers_needed(owners))
+        if len(members) == MAJORITY_MEMBERS and not view.wins_tie():
+            enough = max(enough, owners_needed(len(members)))
         return silent if len(members) - len(silent) < enough else ()

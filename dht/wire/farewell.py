@@ -13,6 +13,7 @@ from dht.identity.node_key import Identity, node_id_of, verify
 from dht.keys import NodeId
 
 DOMAIN = b"dse-node farewell 1"
+DECLARED = bytes(64)  # in place of a signature: the owner of a node has it go on without the author
 FEW_MEMBERS = 3  # of a network in which farewells count: a larger one has members that stand in
 
 Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
@@ -34,6 +35,11 @@ class Farewell(msgspec.Struct, frozen=True, array_like=True):
     def author(self) -> NodeId:
         """The id of the node that stopped."""
         return node_id_of(self.public_key)
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether another node's owner declared it. It proves nothing and stays on that node."""
+        return self.signature == DECLARED
 
 
 _encoder = msgspec.msgpack.Encoder()

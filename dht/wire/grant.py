@@ -118,12 +118,13 @@ def is_signed(grant: Grant, key: bytes, signature: bytes) -> bool:
 
 
 def outvoted(signed: SignedGrant, tie_breakers: Collection[NodeId]) -> frozenset[NodeId]:
-    """Return the member of a grant's team that does not count beside the signature of one that breaks ties; none where
-    more than two of the team counted. `tie_breakers`: as accepted strategies name them."""
+    """Return the members of a grant's team that do not count beside the signature of one that breaks ties; none in a
+    large team. Of three such members it signs alone only where its owner has it go on without the others.
+    `tie_breakers`: as accepted strategies name them."""
     counting = {*map(NodeId, signed.grant.team)} - signed.stopped
     breaker = counting.intersection(tie_breakers) & signed.signers
-    is_tie = len(signed.grant.team) <= FEW_MEMBERS and len(counting) == 2 and len(breaker) == 1
-    return frozenset(counting - breaker) if is_tie else frozenset()
+    is_enough = len(signed.grant.team) <= FEW_MEMBERS and len(breaker) == 1
+    return frozenset(counting - breaker) if is_enough else frozenset()
 
 
 def grant_flaw(signed: SignedGrant, network: bytes, tie_breakers: Collection[NodeId] = ()) -> str:

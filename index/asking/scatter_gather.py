@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 A = TypeVar("A", StatisticsAnswer, BestAnswer)
 NEVER = float("inf")
 SOON_S = 0.1  # what is shown sooner, is shown without those who are silent: others could hardly answer
+LEAST_S = 0.001  # between two looks at who is silent, however little time is left
 EARLY_S = 0.05  # at least, until who is slower than most answers is hedged
 FEW_SILENT = 0.25  # of those asked
 LARGE = 256  # hits or slots in an answer; checking more takes milliseconds, and goes aside
@@ -125,6 +126,7 @@ class _GatherRun(Generic[A]):
         self._heard: set[NodeId] = set()
 
     async def run(self, hedge_s: float, left_s: float) -> None:
+        hedge_s = max(hedge_s, LEAST_S)
         replies: asyncio.Queue[None] = asyncio.Queue()
         async with asyncio.TaskGroup() as tasks:
             started, now = self._start(tasks, replies, left_s), asyncio.get_running_loop().time

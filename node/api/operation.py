@@ -34,6 +34,22 @@ class LeaveOrder(RequestBody):
     sure: bool = False
 
 
+class BeginOrder(RequestBody):
+    """The body of POST /api/v1/begin. Only where it is `sure`, the node goes on."""
+
+    sure: bool = False
+
+
+class Begun(ResponseBody):
+    """How many other members answer, which silent ones this node waits for ("" for none), why it may not go on without
+    them ("" where it may), and whether it does so now."""
+
+    live: int
+    silent: str
+    refusal: str
+    begun: bool
+
+
 class LeaveProgress(ResponseBody):
     """How far a node is on its way out: what lies here still, documents of which no live node has another copy, and the
     silent owners that it waits for."""

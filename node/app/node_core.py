@@ -169,7 +169,8 @@ class NodeCore:
         """Tell whether nothing is left to be fetched, and all copies are alike and indexed."""
         return self.work_left().is_none and self.levels.are_alike()
 
-    def crawl_reason(self) -> str:
-        """Say in one line why the crawler does what it does."""
+    def crawl_reason(self, clock: str = "") -> str:
+        """Say in one line why the crawler does what it does. `clock`: how this machine's clock differs from others."""
         kept = self.store.replicator.status()
-        return crawl_reason(self.crawl.crawler.status(), kept.owned, kept.ready, self.crawl.frontier_sync.is_current)
+        status, is_current = self.crawl.crawler.status(), self.crawl.frontier_sync.is_current
+        return crawl_reason(status, kept.owned, kept.ready, is_current, clock)

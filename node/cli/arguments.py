@@ -235,8 +235,11 @@ def _add_networks(verbs: Verbs) -> None:
     about = "work for an identity, 2^N hashes (default 0; open 20)"
     new.add_argument("--puzzle-bits", type=Between(0, 28), metavar="N", help=about)
     add_json(new)
-    about = "make this node the first of its network: it starts though nobody answers"
-    add_place(add_verb(network, "begin", "networks:begin", about))
+    about = "go on without the silent members that this node waits for, or make a new node the first of its network"
+    begin = add_verb(network, "begin", "networks:begin", about)
+    add_repeatable(begin, "--key", "FILE", "a publisher's key (default: the one in the node's directory)")
+    begin.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
+    add_place(begin, url=True)
     about = "declare a node gone, so that others take over its part at once; signs the next strategy"
     gone = add_verb(network, "gone", "edits:gone", about, "dse-node network gone NODEID --key campus.publisher.key")
     gone.add_argument("node", metavar="NODEID", help="its 40 digits, from `peers --json`")

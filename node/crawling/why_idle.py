@@ -11,15 +11,17 @@ from dht import View
 NAMED, ID_CHARS = 3, 12
 
 
-def crawl_reason(crawl: CrawlStatus, owned: int, ready: int, is_current: bool) -> str:
+def crawl_reason(crawl: CrawlStatus, owned: int, ready: int, is_current: bool, clock: str) -> str:
     """Say in one line why the crawler does what it does. `owned`, `ready`: slots of this node; `is_current`: whether
-    the frontier knows all that the store does."""
+    the frontier knows all that the store does; `clock`: how this machine's clock differs, "" where it does not."""
     if crawl.state != "idle":
         return crawl.reason
     if not is_current:
         return "still reads from its store which URLs are known"
     if crawl.slots:
         return crawl.reason
+    if clock:
+        return f"holds no lease; {clock}"
     if not owned:
         return "this node owns no slot of the network"
     if not ready:
@@ -31,7 +33,7 @@ def waiting_reason(view: View) -> str:
     """Say why this node fetches nothing while too few members live; "" where enough do."""
     if not (silent := waiting_for(view)):
         return ""
-    remedy = "where one will not come back, a publisher takes it out: `dse-node network gone`"
+    remedy = "`dse-node network begin` goes on without them; `network gone` takes out one that will not be back"
     return f"waits for {silent}: too few members answer to keep new pages safely; {remedy}"
 
 

@@ -238,7 +238,7 @@ class NodeStatus:
         left = self._core.work_left()
         return bodies.Crawl(
             state=crawl.state,
-            reason=self._core.crawl_reason() if self._overlay.takes_part else self._client_reason(),
+            reason=self._crawl_reason(),
             frontier=crawl.waiting,
             due=left.due,
             unheld=left.unheld,
@@ -254,7 +254,9 @@ class NodeStatus:
             still_s=round(self._core.crawl_watch.still_s()),
         )
 
-    def _client_reason(self) -> str:
+    def _crawl_reason(self) -> str:
+        if self._overlay.takes_part:
+            return self._core.crawl_reason(self._overlay.report.clock_warning())
         worker = self._core.fetching.client_worker
         if reason := self._core.fetching.pause.operator_reason():
             return reason

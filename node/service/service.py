@@ -26,7 +26,7 @@ from node.api.body import Json
 from node.api.crawl import Crawled, Explained, Followed, Removed, UrlProgress
 from node.api.documents import BroughtPage, StoredDocument
 from node.api.evidence import Accused
-from node.api.operation import LeaveProgress, ScrubProgress
+from node.api.operation import Begun, LeaveProgress, ScrubProgress
 from node.api.peers import Peer
 from node.api.status import Status
 from node.api.strategy import Preview, StrategyLog, StrategyVersion
@@ -35,6 +35,7 @@ from node.app.node_core import NodeCore
 from node.captures.capture import Capture, capture_of
 from node.captures.network_reader import ArchivePart, ReadBounds
 from node.captures.scope import Wish
+from node.crawling.why_idle import waiting_for
 from node.owner.condition import Outlook
 from node.owner.desk import OwnerDesk
 from node.owner.disk_outlook import full_in_days
@@ -224,6 +225,16 @@ class Service:
         else:
             pause.resume()
         return pause.operator_reason()
+
+    async def begin_alone(self, *, is_sure: bool) -> Begun:
+        """Say for which silent members this node waits and whether it may go on without them; where `is_sure`, do so
+        until they are heard."""
+        view = self._overlay.view
+        silent, refusal = waiting_for(view), self._overlay.why_not_begin()
+        if is_begun := is_sure and bool(silent) and not refusal:
+            await self._overlay.begin_without(view.votes.waits_for())
+        live = len(view.live().intersection(view.members()) - {view.node_id})
+        return Begun(live, silent, refusal, is_begun)
 
     def leave(self, *, at_once: bool, is_sure: bool) -> LeaveProgress:
         """Begin to leave the network for good, handing everything over, or `at_once` where the operator `is_sure`; say

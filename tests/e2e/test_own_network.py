@@ -16,7 +16,7 @@ pytestmark = pytest.mark.e2e
 ROOMS = ["library", "pool", "museum", "canteen", "workshop"]
 SHOPS = ["bakery", "florist", "printer", "tailor"]
 WEB = {
-    "town.test": linked(ROOMS, "town.test", "shops.test"),
+    "town.test": linked(ROOMS, "town.test", "shops.test") | {"annex.html": "<p>Opening hours of the annex."},
     "shops.test": linked(SHOPS, "shops.test", "town.test"),
 }
 PAGES = len(ROOMS) + len(SHOPS)
@@ -31,6 +31,10 @@ def same_answers(machines: list[Machine], pages: int = PAGES) -> bool:
 def have_all(machines: list[Machine], pages: int = PAGES) -> bool:
     """Everybody keeps every page, and says so."""
     return all(m.status()["documents"] == pages and m.is_quiet() for m in machines)
+
+
+def fetched(town: Village, path: str) -> bool:
+    return any(url.endswith(path) for url in town.fetches())
 
 
 def sees(machine: Machine, members: int) -> bool:
@@ -151,8 +155,11 @@ def test_nodes_meet_at_a_bare_bootstrap_node_and_do_not_need_it(tmp_path: Path) 
         one.do("crawl", f"http://town.test:{town.port}/", "--depth", "9")
         wait_until("both have all", lambda: have_all(nodes), 40)
         assert same_answers(nodes) and sees(one, 2)
+        assert one.do("network", "begin") == "not needed: 1 other member answers\n"
         two.stop()
+        one.do("crawl", f"http://town.test:{town.port}/annex.html")
+        wait_until("one goes on alone, since two said farewell", lambda: fetched(town, "/annex.html"), 20)
         two.start()
         wait_until("they find each other again by themselves", lambda: sees(one, 2) and sees(two, 2), 20)
-        wait_until("and agree", lambda: have_all(nodes))
-        assert same_answers(nodes)
+        wait_until("and agree", lambda: have_all(nodes, PAGES + 1))
+        assert same_answers(nodes, PAGES + 1)

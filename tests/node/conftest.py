@@ -21,7 +21,7 @@ from node.api.body import Json
 from node.api.crawl import Crawled, Explained, Followed, Removed, UrlProgress
 from node.api.documents import BroughtPage, StoredDocument
 from node.api.evidence import Accused
-from node.api.operation import LeaveProgress, ScrubProgress
+from node.api.operation import Begun, LeaveProgress, ScrubProgress
 from node.api.peers import ComingStep, Peer
 from node.api.status import Status
 from node.api.strategy import Preview, StrategyLog
@@ -137,6 +137,7 @@ class FakeService:
     needs: list[Json] = field(default_factory=list)
     is_paused: bool = False
     waits: bool = False  # for members that do not answer
+    alone: Begun = field(default_factory=lambda: Begun(2, "", "only the node that breaks ties goes on alone", False))
     left: int = 0
     warned: list[str] = field(default_factory=list)
     ready: int = 60
@@ -389,6 +390,11 @@ class FakeService:
     def pause(self, paused: bool, for_s: float | None = None) -> str:
         self.is_paused, self.paused_for_s = paused, for_s
         return "paused by its operator" if paused else ""
+
+    async def begin_alone(self, *, is_sure: bool) -> Begun:
+        refusal = "" if self.published else self.alone.refusal
+        begun = is_sure and bool(self.alone.silent) and not refusal
+        return msgspec.structs.replace(self.alone, refusal=refusal, begun=begun)
 
     def leave(self, *, at_once: bool, is_sure: bool) -> LeaveProgress:
         """Each look finds a slot less; the third one finds the end."""

@@ -63,7 +63,7 @@ def edit(arguments: Namespace) -> int:
     check_index_copies(strategy, is_meant=arguments.one_index)
     if not agreed(arguments, strategy):
         return 1
-    _publish(arguments, strategy, keys)
+    publish_signed(arguments, strategy, keys)
     print(f"version {strategy.version} is published; the other nodes take it over within seconds")
     return 0
 
@@ -77,7 +77,7 @@ def gone(arguments: Namespace) -> int:
     strategy = draft(newest, digest, DraftRequest({}, gone=[node]), int(time.time()))
     if not agreed(arguments, strategy):
         return 1
-    _publish(arguments, strategy, keys)
+    publish_signed(arguments, strategy, keys)
     print(f"version {strategy.version}: {node} is gone; the other nodes take over what was its part")
     return 0
 
@@ -89,7 +89,8 @@ def check_keys(keys: Sequence[Identity], newest: Strategy, command: str) -> None
         raise BadStrategy("--key", reason, f"draft it for all to sign: {command}")
 
 
-def _publish(arguments: Namespace, strategy: Strategy, keys: Sequence[Identity]) -> None:
+def publish_signed(arguments: Namespace, strategy: Strategy, keys: Sequence[Identity]) -> None:
+    """Sign a strategy, and hand it to the node."""
     signed = sign_strategy(document_to_sign(strategy), *keys)
     client(arguments, needs_token=True).post("/api/v1/strategy", encode_signed(signed))
 

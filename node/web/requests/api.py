@@ -11,7 +11,7 @@ from index import SearchRequest
 from node.api.crawl import CrawlOrder, ProgressList, ProgressOrder, RemovalOrder
 from node.api.documents import DocumentList
 from node.api.evidence import EvidenceOrder
-from node.api.operation import LeaveOrder, NoFields, Paused, PauseOrder
+from node.api.operation import BeginOrder, LeaveOrder, NoFields, Paused, PauseOrder
 from node.api.peers import Peers
 from node.api.search import Suggestions
 from node.api.strategy_schema import strategy_schema
@@ -188,6 +188,11 @@ class Api:
         order = await read_body(request, PauseOrder)
         reason = self._service.pause(order.paused, order.for_s)
         return json_response(Paused(paused=order.paused, reason=reason))
+
+    async def begin_alone(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/begin."""
+        order = await read_body(request, BeginOrder)
+        return json_response(await self._service.begin_alone(is_sure=order.sure))
 
     async def leave(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/leave."""

@@ -251,6 +251,7 @@ _SUGGESTED = "application/x-suggestions+json"
 _ENGINE, _OPENSEARCH = "/opensearchdescription.xml", "application/opensearchdescription+xml"
 _KEYS = "/.well-known/http-message-signatures-directory"
 _KEYS_ABOUT = "The keys by which the network's nodes sign requests to sites"
+_BEGIN = "Say for whom this node waits; where the owner is sure, go on without them until they are heard"
 _LEAVE = "Leave the network for good; ask again for how far it is"
 _LOGIN = "A link that logs a browser in as the owner's, once"
 _SCRUB = "Read all that lies on this node's disk at once, and heal it"
@@ -323,6 +324,7 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
     _post("/evidence", "evidence", "The evidence against authors of pages", evidence.Accused, evidence.EvidenceOrder),
     _get("/explain", "explain", "Whether, when and by which node a URL is fetched, and why", crawl.Explained, _URL),
     _post("/pause", "pause", "Stop or resume this node's fetching", operation.Paused, operation.PauseOrder),
+    _post("/begin", "begin_alone", _BEGIN, operation.Begun, operation.BeginOrder),
     _post("/leave", "leave", _LEAVE, operation.LeaveProgress, operation.LeaveOrder),
     _post("/login", "make_login_link", _LOGIN, operation.LoginLink, operation.NoFields),
     _post("/scrub", "scrub", _SCRUB, operation.ScrubProgress, operation.NoFields),

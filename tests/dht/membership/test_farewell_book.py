@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from dht import Identity, NodeId
 from dht.membership.farewell_book import KEPT, FarewellBook
-from dht.wire.farewell import Farewell, sign_farewell
+from dht.wire.farewell import DECLARED, Farewell, sign_farewell
 from dht.wire.heartbeat import Heartbeat
 
 NETWORK = b"n" * 20
@@ -46,6 +46,18 @@ def test_hearsay_does_not_leave_a_node_alone_that_does_not_hear_all_others() -> 
     assert not book.away
     book.part(farewell(ANN, 100))
     assert book.away == {ANN.node_id}
+
+
+def test_what_an_owner_declared_lasts_until_the_member_is_heard_and_ends_the_wait_after_an_own_farewell() -> None:
+    book = FarewellBook(ME.node_id)
+    book.part(farewell(ME, 90), [ANN.node_id])
+    hear(book, ANN, 100)
+    assert not book.is_over(NOBODY, ALL, NOBODY, NOBODY)
+    book.part(Farewell(NETWORK, ANN.public_key, 100, 130, DECLARED))
+    hear(book, ANN, 100)
+    assert ANN.node_id in book.away and book.is_over(NOBODY, ALL, NOBODY, NOBODY)
+    hear(book, ANN, 101)
+    assert ANN.node_id not in book.away and not book.is_over(NOBODY, ALL, NOBODY, NOBODY)
 
 
 def test_a_grant_may_use_a_farewell_only_from_before_the_return() -> None:

@@ -96,13 +96,16 @@ def parted(grant: Grant, farewells: tuple[Farewell, ...], *voters: Identity) -> 
     return replace(signed(grant, *voters), farewells=farewells)
 
 
-def test_of_two_that_count_the_one_that_breaks_ties_signs_alone() -> None:
+def test_in_a_small_team_the_one_that_breaks_ties_may_sign_alone() -> None:
     breaker, alone = {VOTERS[0].node_id}, signed(PAIR, VOTERS[0])
     assert grant_flaw(alone, NETWORK, breaker) == "" and outvoted(alone, breaker) == {ABSENT.node_id}
     after_farewell = parted(GRANT, (SAID,), VOTERS[0])
     assert grant_flaw(after_farewell, NETWORK, breaker) == ""
-    for flawed in (signed(PAIR, ABSENT), signed(GRANT, VOTERS[0])):
-        assert grant_flaw(flawed, NETWORK, breaker), "another's signature, and one of three that count"
+    of_three = signed(GRANT, VOTERS[0])
+    assert grant_flaw(of_three, NETWORK, breaker) == "" and len(outvoted(of_three, breaker)) == 2
+    large = replace(GRANT, team=tuple(sorted(v.node_id for v in VOTERS[:4])))
+    for flawed in (signed(PAIR, ABSENT), signed(GRANT, VOTERS[1]), signed(large, VOTERS[0])):
+        assert grant_flaw(flawed, NETWORK, breaker), "another's signature, and one of a large team"
     assert grant_flaw(alone, NETWORK), "where nobody breaks ties"
 
 

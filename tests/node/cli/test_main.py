@@ -18,6 +18,7 @@ import pytest
 from bootstrap.networks import load_network, split_invitation
 from dht import Identity, LocalFaults, PuzzleFile, decode_signed, parse_document, system_clock, work_of
 from dht.overlay.peer_cache_file import NAME, PeerCache
+from node.api.operation import Begun
 from node.cli.commands.crawl import pause_s
 from node.cli.commands.output import harmless
 from node.cli.main import main
@@ -122,7 +123,7 @@ def test_a_node_that_has_met_others_does_not_begin_its_network(
         assert main(begin) == 1, "it would count only from the next start on"
     PeerCache(home.dht / NAME).save([b"the heartbeat of another member"], (), LocalFaults(system_clock))
     assert main(begin) == 1 and not home.founder.exists()
-    assert "has met other members" in (said := capsys.readouterr().err) and "dse-node network gone NODEID" in said
+    assert "has met other members" in (said := capsys.readouterr().err) and "run `dse-node network begin` again" in said
 
 
 def test_a_new_network_takes_none_but_whom_members_have_reached(
@@ -474,6 +475,33 @@ def test_a_version_that_puts_out_too_many_is_signed_with_their_number_alone(
     site.service.effect = {"stay": [], "lost": lost}
     assert main([*sign, "--yes-i-lose", "3"]) == 2
     assert "it leaves nobody" in capsys.readouterr().err and not signed.exists()
+
+
+def test_a_wait_ends_by_its_owners_word_after_the_risk_is_named(
+    site: Any, home: str, place: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin, key = ["network", "begin", *place], str(Path(home) / "keys" / "club.publisher.key")
+    assert main([*begin, "--yes"]) == 0, "where enough answer nothing changes"
+    assert capsys.readouterr().out == "not needed: 2 other members answer\n"
+    site.service.alone = Begun(0, "cdcdcdcdcdcd (silent for 3 minutes)", site.service.alone.refusal, False)
+    assert main([*begin, "--yes"]) == 2 and not site.service.published
+    assert "only the node that breaks ties" in (told := capsys.readouterr().err) and "--key PUBLISHER.key" in told
+    assert main([*begin, "--key", key]) == 2 and not site.service.published
+    told = capsys.readouterr().err
+    assert "waits for cdcdcdcdcdcd" in told and "both sides crawl" in told and "--yes is missing" in told
+    typed_at(monkeypatch, "\n")
+    assert main([*begin, "--key", key]) == 1 and not site.service.published
+    assert "Go on without them? [y/N]" in capsys.readouterr().err
+    typed_at(monkeypatch, "y\n")
+    assert main([*begin, "--key", key]) == 0
+    assert "goes on without them until they answer" in capsys.readouterr().out
+    (signed,) = site.service.published
+    own = Identity.load(Path(home) / "identity.key").node_id.hex()
+    assert parse_document(decode_signed(signed).document).tie_breaker == own
+    assert main([*begin, "--yes"]) == 0 and len(site.service.published) == 1, "no key is needed once it breaks ties"
+    site.service.published.clear()
+    site.service.alone = Begun(0, "", "this node has met nobody: stop it", False)
+    assert main([*begin, "--yes"]) == 2 and "met nobody: stop it" in capsys.readouterr().err
 
 
 def test_a_node_is_said_to_be_gone_in_one_step(home: str, place: list[str], capsys: pytest.CaptureFixture[str]) -> None:
