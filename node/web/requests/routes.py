@@ -237,6 +237,7 @@ _READ = (
     Parameter("limit", "documents in one answer, at most", "count", 100, 1, 1000),
     Parameter("content", "with the bytes of the pages, in Base64", "flag", False),
     Parameter("links", "with the addresses that each page links to", "flag", False),
+    Parameter("lifetimes", "with when each page was first and last there, and by when it had gone", "flag", False),
     Parameter("at", "the version of each page that was the newest at the end of this: 4 to 14 digits, UTC", most=14),
     Parameter("all_versions", "all versions of each page that are kept", "flag", False),
 )
