@@ -187,6 +187,7 @@ _SETTINGS = (
     _SETTING,
     Parameter("accepted", "when the setting that a form sent is in force: now or later", most=8),
     Parameter("refused", "why it was not taken", most=500),
+    Parameter("report_flaw", "why no web report is made", most=500),
 )
 _WISH = (
     _BEGINS,
