@@ -202,6 +202,7 @@ def test_the_table_of_extras_names_what_is_there() -> None:
     for name in (
         extras.QUERY_TRACER,
         extras.TRACE_EXPORT,
+        extras.WEB_REPORT,
         *extras.RESULT_FORMS.values(),
         *extras.SEED_READERS.values(),
     ):

@@ -16,7 +16,8 @@ import numpy as np
 
 from benchmarks.pagerank.made_up_web import make_up
 from node.extras.web_report.html_page import html_page
-from node.extras.web_report.link_table import WebTable
+from node.extras.web_report.link_table import SiteGroups, WebTable
+from node.extras.web_report.page_life import page_life
 from node.extras.web_report.page_rank import in_links
 from node.extras.web_report.rank_processes import ranks_by
 from node.extras.web_report.report import ReportCoverage, measure, report_of
@@ -46,7 +47,9 @@ def main() -> int:
     processes, sites, pages, links, seed = map(int, sys.argv[1:])
     web = make_up(seed, sites, pages, links).graph()
     domains = np.arange(len(web.site_names), dtype=np.int32)
-    table = WebTable(web, domains, {"en": pages}, np.random.default_rng(seed).integers(0, 30_000, pages), 0)
+    ungrouped = SiteGroups(np.full(len(web.site_names), -1, dtype=np.int32), ())
+    sizes = np.random.default_rng(seed).integers(0, 30_000, pages)
+    table = WebTable(web, domains, {"en": pages}, sizes, 0, ungrouped, ungrouped)
     del web
     PROC.joinpath("clear_refs").write_text("5")  # Linux: the peak of memory begins anew
     used_s, began = time.process_time(), time.perf_counter()
@@ -54,7 +57,7 @@ def main() -> int:
         page_ranks = ranks_by(processes, in_links(table.graph), Path(folder))
     ranks_s = time.perf_counter() - began
     measured = measure(table, page_ranks, seed)
-    html_page(report_of(measured, measured.wanted(), ReportCoverage(), seed))
+    html_page(report_of(measured, measured.wanted(), ReportCoverage(), seed, page_life(())))
     wall_s, workers = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_s = time.process_time() - used_s + workers.ru_utime + workers.ru_stime
     print(json.dumps([wall_s, ranks_s, cpu_s, _most_mb()]))

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from node.api.body import RequestBody, ResponseBody
 from node.api.crawl import Url
-from node.captures.capture import Capture, UnreadPart
+from node.captures.capture import Capture, Lifetime, UnreadPart
 
 MAX_IMPORTED = 1000  # pages in one request
 
@@ -49,12 +49,14 @@ class DocumentList(ResponseBody):
 
 
 class DocumentsRead(ResponseBody):
-    """A part of the stored pages. `unread`: what could not be read; `left_out`: how many are not shown, by reason."""
+    """A part of the stored pages. `unread`: what could not be read; `left_out`: how many are not shown, by reason;
+    `lifetimes`: [page, first_seen, seen_at, gone_at] of each page, gone ones included, where they were asked for."""
 
     documents: list[Capture]
     next_cursor: str | None
     unread: list[UnreadPart]
     left_out: dict[str, int]
+    lifetimes: list[Lifetime]
 
 
 class ImportOrder(RequestBody):

@@ -45,6 +45,15 @@ class Capture(msgspec.Struct, frozen=True):
     changes_at: float = 0.0  # when its next change is expected, by the visits so far; 0.0 unknown, or it has changed
 
 
+class Lifetime(msgspec.Struct, frozen=True, array_like=True):
+    """When a page was there, by its visits. Instants are Unix seconds, 0.0 unknown or never."""
+
+    page: int  # the first 64 bits of its document's id: one page may be listed twice
+    first_seen: float  # the noon of the day that it was found first: records have that day alone
+    seen_at: float  # when it was found last
+    gone_at: float = 0.0  # the newest visit that found it gone: by then it was
+
+
 class UnreadPart(msgspec.Struct, frozen=True):
     """A part of a slot that could not be read, or `count` pages of it that nobody gave."""
 

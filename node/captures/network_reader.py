@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from crawl import change_rate, decode_visit
+from crawl import Visit, change_rate, decode_visit
 from dht import Clock, DocumentId, Key, Overlay, RemoteError, SiteShards, Slot, document_id, shards, site_of
-from node.captures.capture import Capture, UnreadPart, capture_of
+from node.captures.capture import DAY_S, Capture, Lifetime, UnreadPart, capture_of
+from node.captures.imported_page import GONE
 from node.captures.listed_page import ListedPage, batches, listed_pages, parts_of
 from node.captures.scope import ArchiveScope, Wish, following, scope_of
 from node.crawling.is_shown import is_withheld_page, visit_in
@@ -36,6 +37,7 @@ class ArchivePart:
     left_out: Counter[str] = field(default_factory=Counter)
     unread: list[UnreadPart] = field(default_factory=list)
     next: Key | None = None
+    lifetimes: list[Lifetime] = field(default_factory=list)  # where they are wished for
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class NetworkReader:
                 read.captures += part.captures
                 read.left_out += part.left_out
                 read.unread += part.unread
+                read.lifetimes += part.lifetimes
                 read.next = part.next
                 size += sum(map(_size, part.captures))
                 is_full = len(read.captures) + batch > bounds.pages or size >= bounds.content_bytes
@@ -159,6 +162,8 @@ class _PageReading:
                 continue
             document = decode_document(record.body)
             reason = self._why_left_out(record, document, records.get((Kind.VISIT, id)))
+            if self._wish.lifetimes and reason != "hidden":
+                self._part.lifetimes.append(lifetime_of(id, document, visit_in(records.get((Kind.VISIT, id)))))
             if page.shown_at in chosen[id]:
                 if reason:
                     self._part.left_out[reason] += 1
@@ -236,6 +241,16 @@ class _PageReading:
 
     def _is_wanted(self, record: Record | None) -> bool:
         return record is not None and self._scope.accepts(decode_document(record.body).url)
+
+
+def lifetime_of(id: DocumentId, document: Document, visit: Visit | None) -> Lifetime:
+    """Return when a page was there. A page that redirects, or asks not to be found, has not gone."""
+    first_day, seen_at = document.first_seen, 0.0 if document.gone else document.fetched_at
+    if visit is not None:
+        first_day, seen_at = visit.history.first_seen or first_day, float(visit.history.seen_at) or seen_at
+    first_seen = (first_day - 0.5) * DAY_S if first_day else 0.0
+    gone_at = document.fetched_at if document.gone and document.status in GONE else 0.0
+    return Lifetime(int.from_bytes(id[:8]), first_seen, seen_at, gone_at)
 
 
 def _changes_at(page: Capture, visit: Record | None) -> float:

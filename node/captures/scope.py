@@ -51,6 +51,7 @@ class Wish:
     at: float | None = None  # Unix seconds
     all_versions: bool = False
     links: bool = False  # with what each page links to
+    lifetimes: bool = False  # with when each page was there, and those that have gone
 
 
 def wish_of(url: str, match: str) -> Wish:

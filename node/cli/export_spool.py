@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from node.api.body import Json
-from node.captures.capture import Capture
+from node.captures.capture import Capture, Lifetime
 from node.cli.http_client import HttpClient
 
 PAGES = 500  # in one answer, at most
@@ -41,6 +41,12 @@ class ExportAnswer(msgspec.Struct, frozen=True):
     left_out: dict[str, int] = {}
     unread: list[dict[str, object]] = []
     again: list[list[tuple[str, str]]] = []  # instead of an answer: what is read once more from here on
+
+
+class _ReadLifetimes(msgspec.Struct, frozen=True):
+    """The lifetimes alone of an answer."""
+
+    lifetimes: list[Lifetime] = []
 
 
 class ExportSpool:
@@ -107,6 +113,13 @@ class ExportSpool:
                         yield capture
                     if name:
                         seen.add(name)
+
+    def lifetimes(self) -> Iterator[Lifetime]:
+        """Yield the lifetimes of all answers; a page that was read again comes again."""
+        with self.path.open("rb") as file:
+            file.readline()
+            while file.tell() < self._end:
+                yield from msgspec.json.decode(file.readline(), type=_ReadLifetimes).lifetimes
 
     def _read(self) -> None:
         with self.path.open("rb") as file:

@@ -54,7 +54,7 @@ class DataDir:
         self.evidence, self.host_wishes = root / "evidence", root / "hosts.json"
         self.figures, self.traps = root / "figures.sqlite", root / "traps"
         self.strategies = self.dht / "strategy"  # its accepted versions
-        self.room = root / "room.json"
+        self.room, self.report = root / "room.json", root / "report"
 
     def create(self) -> None:
         """Make the directory (0700), its parts, format and token; leaves alone what is there."""

@@ -124,8 +124,18 @@ class TracesConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class WebReportConfig:
+    """When this node measures the web that the network keeps; needs the extra web-report."""
+
+    every_days: float = 0.0  # days; from one report to the next that is made by itself; 0: only by the button
+
+    def __post_init__(self) -> None:
+        _check_range("every_days", self.every_days, 0, 366)
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
-    """Everything that can be set, a branch for each package, and two for who is told of what happens here."""
+    """Everything that can be set: a branch for each package, and some for extras and who is told of what happens."""
 
     node: NodeConfig = field(default_factory=NodeConfig)
     dht: DhtConfig = field(default_factory=DhtConfig)
@@ -134,6 +144,7 @@ class Config:
     index: IndexConfig = field(default_factory=IndexConfig)
     hook: HookConfig = field(default_factory=HookConfig)
     traces: TracesConfig = field(default_factory=TracesConfig)
+    web_report: WebReportConfig = field(default_factory=WebReportConfig)
 
 
 def with_contact(config: Config, info_url: str) -> Config:

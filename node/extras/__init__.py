@@ -10,6 +10,7 @@ from typing import Any
 ROUTE_MODULES = (  # each has ROUTES and handlers(service, config)
     "node.extras.clients.routes",
     "node.extras.archive.routes",
+    "node.extras.web_report.routes",
 )
 RESULT_FORMS = {  # by the `format` of /search: answers a request with results as something else than a page
     "json": "node.extras.clients.result_forms:searxng_form",
@@ -27,6 +28,7 @@ VERB_MODULES = (  # each has add_verbs(verbs), in the order of the help
     "node.extras.web_report.verbs",
     "node.extras.clients.verbs",
 )
+WEB_REPORT = "node.extras.web_report.report_maker:report_maker"  # makes what the button on the owner's page asks for
 QUERY_TRACER = "node.extras.traces.query_tracer:QueryTracer"  # makes spans of queries
 TRACE_EXPORT = "node.extras.traces.trace_export:TraceExport"
 

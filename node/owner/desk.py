@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import nan
+from pathlib import Path
 from time import process_time
+from typing import Protocol
 
 from crawl import SitePage, SiteWait, WaitingSite
 from dht import Clock, MachineRefuses, NodeId, OverlayService, RemoteError, Slot
@@ -38,6 +40,32 @@ class SitesSeen:
     wished_count: int
 
 
+@dataclass(frozen=True, slots=True)
+class ReportState:
+    """Says how far the web report is. `sites`: a list that the report says how well it covers; `files`: what there is
+    beside the page."""
+
+    is_wanted: bool  # it waits for its turn, or is being made
+    progress: str  # the newest line of the program that makes it
+    problem: str  # of the last try, "" for none
+    made_at: float  # Unix seconds; 0.0: there is none
+    every_days: float  # 0: only by the button
+    sites: str
+    files: tuple[str, ...]
+
+
+class ReportMaker(Protocol):
+    """Makes the web report, one at a time."""
+
+    async def run(self) -> None: ...
+
+    def state(self) -> ReportState: ...
+
+    def make(self, sites: str) -> None: ...
+
+    def path_of(self, file: str) -> Path | None: ...
+
+
 class OwnerDesk:
     """A running node, as its owner sees it beyond what everybody may. `history`: its figures over time."""
 
@@ -56,6 +84,7 @@ class OwnerDesk:
         self.history, self.ledger = history, JobLedger()
         self.meter, self.unread = core.fetching.meter, core.fetching.unread
         self.load = self.meter.step(STEP_S)  # of fetches, in the last step
+        self.report: ReportMaker | None = None  # where its extra is installed: whoever runs the node sets it
         self._asking = asyncio.Lock()
         self._began_at = clock().steady
         self._last = self._began_at, 0  # when pages were counted last, and how many

@@ -76,7 +76,7 @@ class OwnerHook:
             return f"not done within {self._config.timeout_s:g} s, killed"
         finally:
             if not is_done:
-                await _kill(process)
+                await kill_session(process)
         return f"exit code {code}: {plain(said.decode(errors='replace'), SHOWN)}" if code else ""
 
     async def _post(self, body: bytes) -> str:
@@ -107,7 +107,7 @@ class OwnerHook:
         return ("" if 200 <= status < 300 else f"status {status}"), status >= 500 or status in AGAIN
 
 
-async def _kill(process: Process) -> None:
+async def kill_session(process: Process) -> None:
     """Kill a process with all that it started in its session, and wait for its end."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -16,7 +16,8 @@ from node.errors import ConfigError
 
 _FILE = "config.toml"
 BY_HAND = f"set it in {_FILE}"
-_OPEN = ("crawl.", "store.", "index.")  # a wrong address or port would shut the owner out, a hook runs programs
+# Of other settings, a wrong address or port would shut the owner out, and a hook runs programs.
+_OPEN = ("crawl.", "store.", "index.", "web_report.")
 _OPEN_TOO = ("node.log_level",)
 MAX_TYPED_CHARS = 8192
 

@@ -19,7 +19,8 @@ from node.owner.setting_list import SettingRow, setting_rows
 
 log = logging.getLogger(__name__)
 
-LIVE = (*LIVE_SETTINGS, "node.log_level")  # what changes while the node runs; all else is read at its start
+# These change while the node runs; all else is read at its start.
+LIVE = (*LIVE_SETTINGS, "node.log_level", "web_report.every_days")
 
 
 class SettingDesk:

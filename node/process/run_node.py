@@ -47,7 +47,7 @@ from node.config.logging_setup import set_log_level
 from node.config.settings import Config, NodeConfig, with_contact
 from node.crawling.machine_load import read_machine
 from node.errors import ConfigError
-from node.extras import QUERY_TRACER, TRACE_EXPORT, added
+from node.extras import QUERY_TRACER, TRACE_EXPORT, WEB_REPORT, added
 from node.joining.rejoin import Rejoiner
 from node.owner.figure_history import FigureHistory
 from node.owner.hook import OwnerHook
@@ -131,6 +131,7 @@ async def _serve(
         stack.callback(history.close)
         answers = Service(core, overlay, network, departure, system_clock, settings, newest_lines(), history)
         web = WebServer(answers, config.node, config.crawl, data.read_token(), VERSION, own, network.name, data.keys)
+        answers.owner.report = added(WEB_REPORT)(data.report, lambda: web.url, settings, system_clock)
         spare_collector()
         log.info("node starts id=%s network=%s", own.node_id.hex(), network.name)
         async with asyncio.TaskGroup() as tasks:
@@ -149,6 +150,8 @@ async def _serve(
             start("owner-watch", watch.run)
             if tracer:
                 start("trace-export", added(TRACE_EXPORT)(config.traces.url, tracer, _traced_as(own)).run)
+            if answers.owner.report:
+                start("web-report", answers.owner.report.run)
             start("departure", lambda: _leave(departure, ending.begin))
             start("twin", lambda: give_way_to_twin(overlay))
             start("clean-end", lambda: ending.run(partial(take_leave, core, overlay)))

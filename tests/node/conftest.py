@@ -25,7 +25,7 @@ from node.api.operation import Begun, LeaveProgress, ScrubProgress
 from node.api.peers import ComingStep, Peer
 from node.api.status import Status
 from node.api.strategy import Preview, StrategyLog
-from node.captures.capture import Capture, UnreadPart
+from node.captures.capture import Capture, Lifetime, UnreadPart
 from node.captures.network_reader import ArchivePart, ReadBounds
 from node.captures.scope import Wish, scope_of
 from node.config.settings import NodeConfig
@@ -119,6 +119,7 @@ class FakeService:
     versions: list[Capture] = field(default_factory=list)  # former ones of PAGES, or of others
     unread: bool = False  # that a part of the archive is
     unread_slot: int | None = 7
+    lifetimes: list[Lifetime] = field(default_factory=list)  # of the archive's pages
     fails_at: int = 0  # which reading of the archive ends with an error
     effect: Json = field(default_factory=dict)  # of a draft's effect: who stays, who is lost
     in_force: Json = field(default_factory=dict)  # fields of its strategy
@@ -301,7 +302,7 @@ class FakeService:
         rest = captures[bounds.pages :]
         more = placement_key(rest[0].url) if rest else None
         unread = [UnreadPart(Slot(7), "nobody is there")] if wish.slot == self.unread_slot or self.unread else []
-        return ArchivePart(captures[: bounds.pages], Counter(noarchive=1), unread, more)
+        return ArchivePart(captures[: bounds.pages], Counter(noarchive=1), unread, more, self.lifetimes)
 
     async def take_pages(
         self, captures: Sequence[Capture], file: str, *, dry_run: bool, crawl: bool

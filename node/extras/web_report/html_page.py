@@ -12,12 +12,14 @@ import jinja2
 from markupsafe import Markup
 
 from node.extras.web_report.degrees import Distribution, Ratio
+from node.extras.web_report.page_life import PageLife
 from node.extras.web_report.report import WebReport
 from node.extras.web_report.svg_plot import Point, bars, log_log
 from node.views.safe_text import plain
 from node.views.status import size
 
 SHOWN_LANGUAGES, SHOWN_STEPS = 15, 40
+SHOWN_SITES = 200  # of a list
 LONGEST_URL = 120  # characters of one in a table; the JSON has it whole
 SURE = 0.05  # p below which a ratio of likelihoods says something
 
@@ -40,6 +42,8 @@ def html_page(report: WebReport) -> str:
         style=Markup(style),
         made=datetime.fromtimestamp(report.coverage.made_at, UTC).strftime("%Y-%m-%d %H:%M"),
         bow_tie=bow_tie(report),
+        alive=alive(report.life),
+        shown_sites=SHOWN_SITES,
         languages=_counted([(name or "unknown", n) for name, n in report.languages], SHOWN_LANGUAGES, "languages"),
         sizes=_counted([(f"below {size(most)}", n) for most, n in report.text.sizes], 64, "sizes of texts"),
         steps=_counted([(f"{far}", n) for far, n in enumerate(report.distances.steps, 1)], SHOWN_STEPS, "distances"),
@@ -101,6 +105,12 @@ def bow_tie(report: WebReport) -> Markup:
     ]
     rows = [(name, count, f"{count:,} ({share(count, report.pages)})") for name, count in named]
     return bars(rows, "pages by part of the bow-tie")
+
+
+def alive(life: PageLife) -> Markup:
+    """Draw the share of pages that are alive at each age."""
+    rows = [(f"day {each.days}", each.share, f"{share(each.share)} ({each.watched:,})") for each in life.alive]
+    return bars(rows, "share of pages alive, by age")
 
 
 def _counted(rows: Sequence[tuple[str, int]], most: int, about: str) -> Markup:

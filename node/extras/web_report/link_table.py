@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from crawl import domain_of
 from dht import site_of, split_url
 from node.captures.capture import Capture
+from node.extras.web_report.spread import network_of, top_level_of
 from node.extras.web_report.web_graph import Ids, Names, WebGraph, graph_of
 
 MAX_LINKS = 10_000_000  # measured in 970 MB by `tests/node/extras/web_report/test_scale.py`
 MAX_LANGUAGES = 256  # there are 184 codes of two letters
+MAX_GROUPS = 10_000  # top-level domains, of which there are 1,400, and as many networks
 MAX_ORIGINS = 1 << 14  # sites that are remembered, since most links of a page lead to few
 OTHER = "other"
 
@@ -37,6 +39,16 @@ class WebTable:
     languages: dict[str, int]  # pages by language
     text_bytes: NDArray[np.int64]  # of each page's main text, in UTF-8
     cut_links: int  # beyond the bound: they are in no figure
+    top_levels: "SiteGroups"
+    networks: "SiteGroups"  # of sites whose host is an address: records hold no other addresses
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SiteGroups:
+    """Holds the number of each site's group, -1 where it is in none, and the groups' names."""
+
+    of_site: Ids
+    names: tuple[str, ...]
 
 
 class LinkTable:
@@ -50,6 +62,7 @@ class LinkTable:
         self._codes = dict[str, int]()
         self._origins = dict[str, int]()
         self._site_names, self._domains = array("Q"), array("Q")  # of origins, as they were looked up
+        self._top_levels, self._networks = _Groups(), _Groups()  # of the same
         self._cut = 0
 
     def add(self, page: Capture) -> None:
@@ -75,7 +88,11 @@ class LinkTable:
         by_code = dict(zip(self._codes, languages, strict=True))
         graph = self._graph(page_names, page_sites, first)
         sizes = _numbers(self._sizes)[first].astype(np.int64)
-        return WebTable(graph, self._domain_ids(graph.site_names), by_code, sizes, self._cut)
+        known, origins = np.unique(_numbers(self._site_names), return_index=True)
+        origins = origins[np.searchsorted(known, graph.site_names)]
+        domains = np.unique(_numbers(self._domains)[origins], return_inverse=True)[1].astype(np.int32)
+        groups = (each.of_sites(origins) for each in (self._top_levels, self._networks))
+        return WebTable(graph, domains, by_code, sizes, self._cut, *groups)
 
     def _graph(self, page_names: Names, page_sites: Names, first: NDArray[np.int64]) -> WebGraph:
         sources = self._sources(page_names, first)
@@ -98,12 +115,6 @@ class LinkTable:
         rows[first] = np.arange(len(page_names))
         return np.repeat(rows, _numbers(self._counts).astype(np.int64))
 
-    def _domain_ids(self, site_names: Names) -> Ids:
-        """The number of each site's domain."""
-        known, first = np.unique(_numbers(self._site_names), return_index=True)
-        domains = _numbers(self._domains)[first][np.searchsorted(known, site_names)]
-        return np.unique(domains, return_inverse=True)[1].astype(np.int32)
-
     def _site(self, url: str) -> int:
         """The name of a URL's site."""
         origin = url[:end] if (end := url.find("/", len("https://"))) > 0 else url
@@ -113,7 +124,11 @@ class LinkTable:
                 self._origins.clear()
             found = self._origins[origin] = name_of_url(site_name(url))
             self._site_names.append(found)
-            self._domains.append(name_of_url(domain_name(url)))
+            host = host_name(url)
+            network = network_of(host)
+            self._domains.append(name_of_url(domain_of(host)))
+            self._top_levels.add("" if network else top_level_of(host))
+            self._networks.add(network)
         return found
 
 
@@ -154,12 +169,26 @@ def site_name(url: str) -> str:
         return ""
 
 
-def domain_name(url: str) -> str:
-    """Return the registrable domain of a URL, "" where it has none."""
+def host_name(url: str) -> str:
+    """Return the host of a URL, "" where it has none."""
     try:
-        return domain_of(split_url(url).host)
+        return split_url(url).host
     except ValueError:
         return ""
+
+
+class _Groups:
+    """Notes the group of one origin after the other, "" for none."""
+
+    def __init__(self) -> None:
+        self._codes, self._of_origins = dict[str, int](), array("i")
+
+    def add(self, name: str) -> None:
+        name = name if len(self._codes) < MAX_GROUPS or name in self._codes else OTHER
+        self._of_origins.append(self._codes.setdefault(name, len(self._codes)) if name else -1)
+
+    def of_sites(self, origins: NDArray[np.int64]) -> SiteGroups:
+        return SiteGroups(np.array(self._of_origins, dtype=np.int32)[origins], tuple(self._codes))
 
 
 def _ids(unique: Names, page_names: Names) -> tuple[Ids, NDArray[np.bool_]]:

@@ -17,10 +17,13 @@ from node.extras.web_report.degrees import Distribution, distribution_of
 from node.extras.web_report.distances import Distances, distances_of
 from node.extras.web_report.hubs import Ranked, hubs_and_authorities
 from node.extras.web_report.link_table import FoundNames, WebTable
+from node.extras.web_report.page_life import PageLife
 from node.extras.web_report.page_rank import Ranks
 from node.extras.web_report.parts import Parts, parts_of
+from node.extras.web_report.site_list import ListCoverage, list_coverage
 from node.extras.web_report.site_rank import rank_sites
-from node.extras.web_report.sites import PageRow, SiteCounts, sites_of, top_pages
+from node.extras.web_report.sites import PageRow, SiteCounts, sites_of, top_pages, votes_of
+from node.extras.web_report.spread import Spread, spread_of
 
 SHOWN_RANKED, SHOWN_CORES, SHOWN_OF_A_CORE, SHOWN_SIZES = 20, 20, 8, 12
 LONGEST_NAME = 2048  # characters: no canonical URL is longer
@@ -59,6 +62,24 @@ class NamedPage(msgspec.Struct, frozen=True):
     by_sites: int
     by_pages: int
     is_stored: bool
+
+
+class VotedPage(msgspec.Struct, frozen=True):
+    """One URL with its votes: links without navigation, at most ten of each site."""
+
+    url: str
+    votes: int
+    by_pages: int
+    is_stored: bool
+
+
+class Spreads(msgspec.Struct, frozen=True):
+    """How evenly stored pages are spread. `networks`: of sites alone whose host is an address."""
+
+    top_levels: Spread
+    domains: Spread
+    sites: Spread
+    networks: Spread
 
 
 class NamedSite(msgspec.Struct, frozen=True):
@@ -146,6 +167,11 @@ class WebReport(msgspec.Struct, frozen=True):
     top_sites: tuple[NamedSite, ...]
     top_pages: tuple[NamedPage, ...]
     page_rank: PageRank
+    votes: Distribution  # of known URLs
+    most_voted: tuple[VotedPage, ...]
+    spreads: Spreads
+    life: PageLife
+    listed: ListCoverage | None  # None: no list was given
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,12 +188,19 @@ class Measured:
     cores: Cores
     page_ranks: Ranks
     site_ranks: Ranks
+    votes: NDArray[np.int64]  # of each URL
+
+    @property
+    def most_voted(self) -> list[int]:
+        """The URLs with most votes."""
+        order = np.lexsort((np.arange(len(self.votes)), -self.votes))[:SHOWN_RANKED]
+        return [node for node in order.tolist() if self.votes[node]]
 
     def wanted(self) -> FoundNames:
         """Return the names that the report shows, to be looked for."""
         graph, shown = self.table.graph, self.cores.found[:SHOWN_CORES]
         nodes = {each.node for each in (*self.hubs, *self.authorities)} | {row.node for row in self.top_pages}
-        nodes |= {*self.page_ranks.best(SHOWN_RANKED)}
+        nodes |= {*self.page_ranks.best(SHOWN_RANKED), *self.most_voted}
         nodes |= {n for core in shown for n in (*core.fans[:SHOWN_OF_A_CORE], *core.centres[:SHOWN_OF_A_CORE])}
         sites = {*self.sites.top(), *self.site_ranks.best(SHOWN_RANKED)}
         site_names = {int(graph.site_names[site]) for site in sites}
@@ -189,14 +222,24 @@ def measure(table: WebTable, page_ranks: Ranks, seed: int) -> Measured:
         cores=cores_of(graph),
         page_ranks=page_ranks,
         site_ranks=rank_sites(graph, table.domains),
+        votes=votes_of(graph),
     )
 
 
-def report_of(measured: Measured, names: FoundNames, coverage: ReportCoverage, seed: int) -> WebReport:
-    """Return the report of what was measured, with the names that were found; fits the laws of degrees."""
+def report_of(
+    measured: Measured,
+    names: FoundNames,
+    coverage: ReportCoverage,
+    seed: int,
+    life: PageLife,
+    listed: Sequence[str] | None = None,
+) -> WebReport:
+    """Return the report of what was measured, with the names that were found; fits the laws of degrees. `listed`: sites
+    of which the report says how well they are covered; None: it says nothing of that."""
     table, graph, rng = measured.table, measured.table.graph, Random(seed)
     counts = measured.sites
     with_pages = counts.pages[counts.pages > 0]
+    linked = np.bincount(graph.targets, minlength=graph.nodes)
 
     def url(node: int) -> str:
         return names.urls[int(graph.names[node])][:LONGEST_NAME]
@@ -217,7 +260,7 @@ def report_of(measured: Measured, names: FoundNames, coverage: ReportCoverage, s
         languages=tuple(sorted(table.languages.items(), key=lambda each: (-each[1], each[0]))),
         text=_text_sizes(table.text_bytes),
         links_out=distribution_of(np.diff(graph.starts), rng),
-        links_in=distribution_of(np.bincount(graph.targets, minlength=graph.nodes), rng),
+        links_in=distribution_of(linked, rng),
         site_pages=distribution_of(with_pages, rng),
         site_links_in=distribution_of(counts.linked_by, rng),
         parts=measured.parts,
@@ -233,6 +276,23 @@ def report_of(measured: Measured, names: FoundNames, coverage: ReportCoverage, s
             NamedPage(url(row.node), row.by_sites, row.by_pages, row.node < graph.pages) for row in measured.top_pages
         ),
         page_rank=_page_rank(measured, url, site),
+        votes=distribution_of(measured.votes, rng),
+        most_voted=tuple(
+            VotedPage(url(n), int(measured.votes[n]), int(linked[n]), n < graph.pages) for n in measured.most_voted
+        ),
+        spreads=_spreads(table, counts),
+        life=life,
+        listed=None if listed is None else list_coverage(listed, graph, counts),
+    )
+
+
+def _spreads(table: WebTable, counts: SiteCounts) -> Spreads:
+    top_levels, networks = table.top_levels, table.networks
+    return Spreads(
+        top_levels=spread_of(top_levels.of_site, counts.pages, top_levels.names),
+        domains=spread_of(table.domains, counts.pages, ()),
+        sites=spread_of(np.arange(len(counts.pages)), counts.pages, ()),
+        networks=spread_of(networks.of_site, counts.pages, networks.names),
     )
 
 

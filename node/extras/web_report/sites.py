@@ -1,6 +1,7 @@
 """Counts sites: what they keep, which others link to them, and which pages other sites link to most.
 
-Pure. A site's vote for a site, or for a page, counts once, however many of its pages give it.
+Pure. A site's vote for a site, or for a page, counts once, however many of its pages give it. `votes_of` counts up to
+ten of them, and none for navigation.
 """
 
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 from node.extras.web_report.web_graph import WebGraph, distinct
 
 SHOWN = 20
+MOST_VOTES = 10  # of one site for one URL
+LEAST_PAGES = 4  # of a site: with fewer, nothing says which links stand on most pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,20 @@ def sites_of(graph: WebGraph) -> SiteCounts:
         linked_by=np.bincount(pairs % max(1, count), minlength=count),
         links_to=np.bincount(pairs // max(1, count), minlength=count),
     )
+
+
+def votes_of(graph: WebGraph) -> NDArray[np.int64]:
+    """Return the links to each URL, of which each site has at most MOST_VOTES. Navigation is left out: links that stand
+    on more than half of the stored pages of a site."""
+    nodes = max(1, graph.nodes)
+    pairs = np.sort(graph.sites[graph.sources].astype(np.int64) * nodes + graph.targets)
+    first = np.flatnonzero(np.diff(pairs, prepend=-1))
+    counts = np.diff(np.append(first, len(pairs)))
+    sites, targets = pairs[first] // nodes, pairs[first] % nodes
+    pages = np.bincount(graph.sites[: graph.pages], minlength=len(graph.site_names))[sites]
+    is_navigation = (pages >= LEAST_PAGES) & (2 * counts > pages)
+    votes = np.where(is_navigation, 0, np.minimum(counts, MOST_VOTES))
+    return np.bincount(targets, votes, minlength=graph.nodes).astype(np.int64)
 
 
 def top_pages(graph: WebGraph) -> list[PageRow]:

@@ -22,7 +22,7 @@ from node.views.safe_text import plain
 if TYPE_CHECKING:
     from node.extras.web_report.report import WebReport
 
-ASKED = {"links": "true"}
+ASKED = {"links": "true", "lifetimes": "true"}
 NEEDED = ("scipy", "powerlaw")
 
 
@@ -35,6 +35,7 @@ def web_report(arguments: Namespace) -> int:
     out = Path(arguments.out)
     if out.suffix not in (".html", ".htm"):
         raise NothingToDo("OUT", f"{out.name!r} is no page", "let it end with .html")
+    listed = _listed(arguments.list) if arguments.list is not None else None
     node, spool = client(arguments), ExportSpool(out.with_name(f"{out.name}.pages.part"), ASKED)
     spool.read_again()
     try:
@@ -42,7 +43,8 @@ def web_report(arguments: Namespace) -> int:
     finally:
         if not spool.is_whole and spool.pages:
             print(f"{spool.pages:,} pages are kept in {spool.path}: the same command goes on", file=sys.stderr)
-    report = _report(arguments, spool, node.url)
+    print(f"{spool.pages:,} pages are read, and are measured now", file=sys.stderr)
+    report = _report(arguments, spool, node.url, listed)
     write_report(out, report)
     _tell(arguments, out, report)
     if spool.unread:
@@ -61,21 +63,36 @@ def write_report(out: Path, report: "WebReport") -> None:
     write_whole(out, lambda file: file.write(page))
 
 
-def _report(arguments: Namespace, spool: ExportSpool, node: str) -> "WebReport":
+def _listed(path: Path) -> list[str]:
+    """The sites of a list."""
+    from node.extras.web_report.site_list import read_list
+
+    try:
+        return read_list(path.read_text("utf-8-sig"))
+    except (OSError, ValueError) as error:
+        raise NothingToDo("--list", f"cannot be read: {error}", "write a host in each line") from None
+
+
+def _report(arguments: Namespace, spool: ExportSpool, node: str, listed: list[str] | None) -> "WebReport":
+    """Measure the pages, and write the ranks of all of them, whose names are in no report."""
     from node.extras.web_report.link_table import LinkTable
+    from node.extras.web_report.page_life import page_life
     from node.extras.web_report.page_rank import in_links
+    from node.extras.web_report.rank_files import write_rank_files
     from node.extras.web_report.rank_processes import ranks_by
     from node.extras.web_report.report import ReportCoverage, measure, report_of
 
+    life = page_life(spool.lifetimes())
     pages = LinkTable(arguments.max_links)
     for page in spool.captures():
         pages.add(page)
     table = pages.table()
     measured = measure(table, ranks_by(arguments.processes, in_links(table.graph), spool.path.parent), arguments.seed)
     names = measured.wanted().look_in(spool.captures())
+    write_rank_files(Path(arguments.out), measured, spool.captures())
     unread = {str(part.get("slot")): str(part.get("reason")) for part in spool.unread}
     coverage = ReportCoverage(time.time(), node, dict(spool.left_out), unread)
-    return report_of(measured, names, coverage, arguments.seed)
+    return report_of(measured, names, coverage, arguments.seed, life, listed)
 
 
 def _tell(arguments: Namespace, out: Path, report: "WebReport") -> None:

@@ -114,12 +114,14 @@ class OwnerPages:
             "owner_work.html",
             status=view,
             jobs=await owner.jobs(),
+            report=owner.report.state() if owner.report else None,
             lines=owner.log()[:LOG_LINES],
             settings=settings,
             about=setting_about(wanted),
             chosen=next((row for row in settings if row.key == wanted), None),
             accepted=values.text("accepted"),
             refused=plain(values.text("refused")),
+            flaw=plain(values.text("report_flaw")),
         )
 
     async def owner_pause(self, request: web.Request) -> web.Response:

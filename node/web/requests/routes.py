@@ -187,6 +187,7 @@ _SETTINGS = (
     _SETTING,
     Parameter("accepted", "when the setting that a form sent is in force: now or later", most=8),
     Parameter("refused", "why it was not taken", most=500),
+    Parameter("report_flaw", "why no web report is made", most=500),
 )
 _WISH = (
     _BEGINS,
@@ -237,6 +238,7 @@ _READ = (
     Parameter("limit", "documents in one answer, at most", "count", 100, 1, 1000),
     Parameter("content", "with the bytes of the pages, in Base64", "flag", False),
     Parameter("links", "with the addresses that each page links to", "flag", False),
+    Parameter("lifetimes", "with when each page was first and last there, and by when it had gone", "flag", False),
     Parameter("at", "the version of each page that was the newest at the end of this: 4 to 14 digits, UTC", most=14),
     Parameter("all_versions", "all versions of each page that are kept", "flag", False),
 )

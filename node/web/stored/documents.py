@@ -37,7 +37,13 @@ class Documents:
         part = await self._service.archive(_wish(values), cursor(values), bounds, content=content)
         following = part.next.hex() if part.next is not None else None
         return json_response(
-            DocumentsRead(documents=part.captures, next_cursor=following, unread=part.unread, left_out=part.left_out)
+            DocumentsRead(
+                documents=part.captures,
+                next_cursor=following,
+                unread=part.unread,
+                left_out=part.left_out,
+                lifetimes=part.lifetimes,
+            )
         )
 
     async def take_pages(self, request: web.Request) -> web.Response:
@@ -76,4 +82,11 @@ def _wish(values: Values) -> Wish:
     at, all_versions = last_instant(values.text("at")), values.flag("all_versions")
     if at is not None and all_versions:
         raise BadParameter("at", "excludes all_versions")
-    return replace(wish, slot=number, at=at, all_versions=all_versions, links=values.flag("links"))
+    return replace(
+        wish,
+        slot=number,
+        at=at,
+        all_versions=all_versions,
+        links=values.flag("links"),
+        lifetimes=values.flag("lifetimes"),
+    )

@@ -4,13 +4,16 @@ import re
 from collections import Counter
 from random import Random
 
-from crawl import VisitState
-from dht import Key, Rule, Slot, placement_key, slot_of
-from node.captures.network_reader import ArchivePart, ReadBounds
+from crawl import Visit, VisitState
+from crawl.schedule.url_state import History
+from dht import Key, Rule, Slot, document_id, placement_key, slot_of
+from node.captures.capture import DAY_S, Lifetime
+from node.captures.network_reader import ArchivePart, ReadBounds, lifetime_of
 from node.captures.scope import FIRST, Wish, following, wish_of
 from node.extras.simulation.scripted_web import HTML, ScriptedReply
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan
+from store import Document
 from tests.sim.judged import crawled
 from tests.sim.simulated import simulated
 
@@ -54,6 +57,13 @@ async def test_every_node_reads_all_that_the_network_shows_and_nothing_else(worl
         hrefs = set(re.findall(rb'href="([^"]+)"', told.content))
         assert {link.encode() for link in told.links} <= hrefs and bool(told.links) == bool(hrefs)
     node = world.running()[0]
+    lives = (await _read(node, Wish(lifetimes=True))).lifetimes
+    outcomes = Counter(world.web.outcomes().values())
+    assert sum(life.seen_at > 0 for life in lives) == len(stored) + 1, (
+        "a copy of the guarded page is forbidden, no more"
+    )
+    assert sum(life.gone_at > 0 for life in lives) == outcomes[VisitState.GONE] > 0
+    assert not (await _read(node, Wish())).lifetimes
     await _goes_on(node, sorted(stored, key=placement_key))
     host = "site1.example"
     assert set(await _urls(node, wish_of(host, "host"))) == {url for url in stored if host in url}
@@ -109,3 +119,18 @@ async def test_nodes_that_die_meanwhile_cost_nothing_that_others_have_and_what_n
     assert lost <= {unread.slot for unread in part.unread}
     assert {unread.slot for unread in part.unread} | owned == {Slot(s) for s in range(1 << PLAN.slot_bits)}
     assert all("answered; read it again later" in unread.reason for unread in part.unread)
+
+
+def test_a_lifetime_ends_where_the_site_says_so_and_not_where_the_page_hides() -> None:
+    """Found on day 20,000, last seen 10 days later, and gone at day 20,040."""
+    url, at = "http://a.test/", 20_000 * DAY_S
+    history = History(seen_at=int(at + 10 * DAY_S), first_seen=20_001)
+    visit = Visit(url, 0, state=VisitState.GONE, visited_at=at + 40 * DAY_S, history=history)
+    id, noon = document_id(url), at + DAY_S / 2
+    page = int.from_bytes(id[:8])
+    for status, gone_at in ((404, at + 40 * DAY_S), (410, at + 40 * DAY_S), (200, 0.0), (301, 0.0)):
+        gone = Document(url, at + 40 * DAY_S, status, gone=True)
+        assert lifetime_of(id, gone, visit) == Lifetime(page, noon, at + 10 * DAY_S, gone_at)
+    shown = Document(url, at + 3 * DAY_S, 200, first_seen=20_001)
+    assert lifetime_of(id, shown, None) == Lifetime(page, noon, at + 3 * DAY_S)
+    assert lifetime_of(id, Document(url, at, 404, gone=True), None) == Lifetime(page, 0.0, 0.0, at)

@@ -13,7 +13,7 @@ from node.api.sites import SiteEntry, SiteTable
 from node.api.slots import NamedMember, SlotEntry, SlotTable
 from node.config.settings import Config
 from node.jobs.job_wait import JobWait
-from node.owner.desk import SitesSeen
+from node.owner.desk import ReportMaker, SitesSeen
 from node.owner.figure_history import NAMES, FigureHistory, Figures
 from node.owner.job_ledger import JobRow
 from node.owner.log_ring import LogLine
@@ -123,6 +123,7 @@ class FakeOwner:
     meter: FetchMeter = field(default_factory=FetchMeter)
     wishes: HostWishes = field(default_factory=HostWishes)
     file: str = "[node]\nweb_port = 8090\n"
+    report: ReportMaker | None = None  # the extra is not installed
     told: list[JobRow] = field(default_factory=lambda: [_job(n) for n in range(16)])
 
     @property

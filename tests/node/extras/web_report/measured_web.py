@@ -10,6 +10,7 @@ from array import array
 import numpy as np
 
 from node.extras.web_report.link_table import LinkTable
+from node.extras.web_report.page_life import page_life
 from node.extras.web_report.page_rank import OneSweeper, in_links, rank
 from node.extras.web_report.report import ReportCoverage, measure, report_of
 
@@ -38,6 +39,8 @@ def made(links: int) -> LinkTable:
     fill(table._target_sites, sites[targets // PAGES_A_SITE])
     fill(table._site_names, sites)
     fill(table._domains, sites)
+    for groups in (table._top_levels, table._networks):
+        groups._of_origins.extend([-1] * len(sites))
     return table
 
 
@@ -52,7 +55,7 @@ if __name__ == "__main__":
     web = table.table()
     links = in_links(web.graph)
     measured = measure(web, rank(links, OneSweeper(links)), 1)
-    report = report_of(measured, measured.wanted(), ReportCoverage(), 1)
+    report = report_of(measured, measured.wanted(), ReportCoverage(), 1, page_life(()))
     seconds = time.process_time() - began
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
     print(json.dumps({"seconds": seconds, "megabytes": megabytes, "links": report.links, "pages": report.pages}))

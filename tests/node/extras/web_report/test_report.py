@@ -1,5 +1,6 @@
 """The report and its page: what was planted in a web is found, told by name, and strangers' text stays text."""
 
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from random import Random
 from typing import Any
@@ -8,11 +9,13 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
-from node.captures.capture import Capture
+from node.captures.capture import DAY_S, Capture, Lifetime
 from node.extras.web_report.html_page import html_page
 from node.extras.web_report.link_table import LinkTable
+from node.extras.web_report.page_life import page_life
 from node.extras.web_report.page_rank import CONVERGED, OneSweeper, in_links, rank
-from node.extras.web_report.report import ReportCoverage, WebReport, measure, report_of
+from node.extras.web_report.report import ReportCoverage, VotedPage, WebReport, measure, report_of
+from node.extras.web_report.spread import Group, Spread
 
 FANS = [f"http://fan{n}.test/links" for n in range(4)]
 CENTRES = [f"http://centre{n}.test/" for n in range(3)]
@@ -33,14 +36,17 @@ def _web() -> list[Capture]:
     ]
 
 
-def _report(pages: list[Capture], **reading: Any) -> WebReport:
+def _report(
+    pages: list[Capture], lifetimes: Sequence[Lifetime] = (), listed: Sequence[str] | None = None, **reading: Any
+) -> WebReport:
     table = LinkTable()
     for page in pages:
         table.add(page)
     web = table.table()
     links = in_links(web.graph)
     measured = measure(web, rank(links, OneSweeper(links)), 1)
-    return report_of(measured, measured.wanted().look_in(pages), ReportCoverage(1.8e9, **reading), 1)
+    names, coverage = measured.wanted().look_in(pages), ReportCoverage(1.8e9, **reading)
+    return report_of(measured, names, coverage, 1, page_life(lifetimes), listed)
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +78,28 @@ def test_what_was_planted_is_told_by_name(report: WebReport) -> None:
     assert report.parts.core + report.parts.from_core + report.parts.to_core > 250
     assert 2 < report.distances.effective < 5
     assert report.text.largest == 19 and sum(count for _, count in report.text.sizes) == 305
+
+
+def test_spread_votes_life_and_a_list_are_told_by_hand() -> None:
+    """Four sites link to good.com. Links to /nav stand on all 4 pages of a.org: navigation."""
+    hosts = ["a.org", "b.org", "192.0.2.7", "192.0.9.9"]
+    pages = [Capture(f"http://{host}/", 0.0, 200, (), b"", b"", links=("http://good.com/",)) for host in hosts]
+    inner = [f"http://a.org/{n}" for n in range(3)]
+    pages += [Capture(url, 0.0, 200, (), b"", b"", links=("http://a.org/nav",)) for url in inner]
+    pages[0] = msgspec.structs.replace(pages[0], links=("http://good.com/", "http://a.org/nav"))
+    lives = [Lifetime(n, 1e9, 1e9 + 20 * DAY_S, (1e9 + 24 * DAY_S) * (n < 2)) for n in range(4)]
+    report = _report(pages, lives, ["a.org", "good.com", "far.com"])
+    spreads = report.spreads
+    assert spreads.top_levels == Spread(1, 5.0, 0.0, 0.0, (Group("org", 5, 2),))
+    assert spreads.networks == Spread(1, 2.0, 0.0, 0.0, (Group("192.0.0.0/16", 2, 2),))
+    assert (spreads.sites.groups, spreads.sites.mean, spreads.sites.variance) == (4, 7 / 4, (9 / 4) ** 2 / 4 + 27 / 64)
+    assert report.most_voted == (VotedPage("http://good.com/", 4, 4, False),)
+    text = html_page(report)
+    assert "<td>192.0.0.0/16</td>" in text and "Of 3 listed sites 2 are known (66.7 %)" in text
+    assert "<b>22 days</b>, at least 20, at most 24" in text and "day 14" in text
+    assert "Networks are left out" in html_page(_report(pages[:2])) and "No visit dates a page yet" in html_page(
+        _report(pages[:2])
+    )
 
 
 def test_the_same_pages_in_any_order_give_the_same_report(report: WebReport) -> None:
@@ -114,7 +142,7 @@ def test_the_page_is_whole_and_needs_nothing_else(report: WebReport) -> None:
     assert "7 noarchive" in page.text and "big.test" in page.text and "4 fans × " in page.text
     assert f"{report.page_rank.pages[0].url}{report.page_rank.pages[0].rank * 308:.3g}yes" in page.text
     plots = [f"<svg{part.split('</svg>')[0]}</svg>" for part in text.split("<svg")[1:]]
-    assert len(plots) == 8 and all(list(ElementTree.fromstring(plot)) for plot in plots)
+    assert len(plots) == 9 and all(list(ElementTree.fromstring(plot)) for plot in plots)
 
 
 def test_what_strangers_chose_stays_text() -> None:

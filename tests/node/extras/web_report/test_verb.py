@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
-from node.captures.capture import Capture
+from node.captures.capture import DAY_S, Capture, Lifetime
 from node.cli.main import main
 from node.extras.web_report import verb
+from node.extras.web_report.rank_files import SUFFIXES
 from tests.node.conftest import PAGES
 
 HUBS = [f"http://hub{n}.test/" for n in range(3)]
+ENDINGS = (".html", ".json", *(f"{part}.csv" for part in SUFFIXES))
+FILES = sorted(f"shape{ending}" for ending in ENDINGS)
 GOOD = [f"http://good{n}.test/" for n in range(3)]
 needs_extra = pytest.mark.skipif(not all(map(find_spec, verb.NEEDED)), reason="the extra web-report is not installed")
 
@@ -46,7 +49,7 @@ def test_a_page_and_its_figures_are_written(report: Any, site: Any, tmp_path: Pa
     assert page.startswith("<!doctype html>") and HUBS[0] in page
     told = capsys.readouterr().out
     assert "pages               5 of 5 sites" in told and f"top page by rank    {GOOD[0]}" in told
-    assert sorted(path.name for path in tmp_path.glob("shape*")) == ["shape.html", "shape.json"]
+    assert sorted(path.name for path in tmp_path.glob("shape*") if path.suffix != ".parquet") == FILES
 
 
 @needs_extra
@@ -70,6 +73,21 @@ def test_what_could_not_be_read_is_named_and_asked_for_again(report: Any, site: 
     assert report() == 0
     figures = _figures(tmp_path)
     assert figures["coverage"]["unread"] == {} and figures["pages"] == 3 + len(PAGES) - 1
+
+
+@needs_extra
+def test_lifetimes_and_a_list_of_sites_are_in_the_report(report: Any, site: Any, tmp_path: Path, capsys: Any) -> None:
+    born = 20_000 * DAY_S
+    site.service.lifetimes = [Lifetime(1, born, born + 10 * DAY_S, born + 14 * DAY_S), Lifetime(2, born, born + DAY_S)]
+    (tmp_path / "list").write_text("hub0.test\nfar.test\n")
+    assert report("--list", str(tmp_path / "list")) == 0
+    assert all(wish.lifetimes for wish, *_ in site.service.wishes)
+    figures = _figures(tmp_path)
+    assert (figures["life"]["pages"], figures["life"]["half_life"]) == (2, 12)
+    assert (figures["listed"]["listed"], figures["listed"]["fetched"], figures["listed"]["pages"]) == (2, 1, 1)
+    (tmp_path / "list").write_text("hub0.test\nno site\n")
+    assert report("--list", str(tmp_path / "list")) == 2
+    assert "line 2 names no site: 'no site'" in capsys.readouterr().err
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: Any, tmp_path: Path, capsys: Any) -> None:
