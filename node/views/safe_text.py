@@ -30,6 +30,16 @@ def plain(text: object, limit: int = 2000) -> str:
     return cut if cut.isprintable() else "".join(_kept(character) for character in cut)
 
 
+def shortened(text: object, limit: int) -> str:
+    """Return a text as one plain line of at most `limit` characters, cut between words and then with an ellipsis."""
+    line = plain(text, limit * 2).strip()
+    if len(line) <= limit:
+        return line
+    cut = line[:limit]
+    head, gap, _ = cut.rpartition(" ")
+    return f"{head if gap and len(head) > limit // 2 else cut[:-1]}…"
+
+
 def plain_lines(text: str) -> str:
     """Return a text of many lines with each of them plain and whole."""
     return "\n".join(plain(line, len(line)) for line in text.splitlines())

@@ -165,7 +165,7 @@ def _tally(page: ResultPage) -> str:
     noun = "result" if page.total == 1 else "results"
     whole = f"{len(page.results)} of {about}{page.total:,} {noun} in {page.took_ms} ms"
     if page.total < len(page.results) and not page.is_partial:
-        whole = f"{english(page.tally_key, total=page.total)} {len(page.results)} results in {page.took_ms} ms"
+        whole = f"{english.count(page.tally_key, page.total)} {len(page.results)} results in {page.took_ms} ms"
     if page.is_partial and page.answered == page.slots:
         return f"{whole}; some nodes answered too late, so the order may differ a little"
     if page.is_partial:

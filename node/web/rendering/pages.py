@@ -165,6 +165,7 @@ class Pages:
 
         text = self._templates.get_template(template).render(
             t=translator(tongue),
+            page_lang="zh-Hans" if tongue == "zh" else "en",
             tongue=tongue,
             hl=chosen.get("hl", ""),
             here=address,

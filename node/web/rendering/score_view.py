@@ -16,7 +16,7 @@ from node.web.rendering.translations import Translate
 
 MAX_LEAVES = 64
 MAX_LINES = 1_000  # of an explanation of another shape
-MAX_BARS = 6  # words in the chart, those that count most
+MAX_BARS = 4  # words in the chart, those that count most
 MAX_BAR_NAME = 18  # characters
 BAR_PX, LONGEST_PX = 20, 160  # of a bar with the space around it; of the longest one
 MEANT = 1.05  # what nearness multiplies a score by where it is worth a word
@@ -88,8 +88,8 @@ def chart(why: Why, about: str, of_names: str) -> Markup:
     for place, bar in enumerate(why.bars):
         y, width = BAR_PX * place, max(2, round(LONGEST_PX * bar.share))
         bars.append(
-            f'<text x="128" y="{y + 14}" text-anchor="end">{escape(bar.name or of_names)}</text>'
-            f'<rect x="136" y="{y + 4}" width="{width}" height="12" rx="2"/>'
+            f'<text x="128" y="{y + 14}">{escape(bar.name or of_names)}</text>'
+            f'<rect x="136" y="{y + 4}" width="{width}"/>'
             f'<text x="{width + 142}" y="{y + 14}">{bar.score:.2f}</text>'
         )
     height = BAR_PX * len(bars)
@@ -105,7 +105,7 @@ def sentence(why: Why, t: Translate) -> str:
     kind = "because.one" if one else "because.all" if all_ else "because.some"
     parts = [t(kind, found=why.found, asked=why.asked)]
     if why.best:
-        parts.append(t("because.best", best=why.best, holders=f"{why.holders:,}", documents=f"{why.documents:,}"))
+        parts.append(t("because.best", best=why.best, holders=why.holders, documents=why.documents))
     said = {"because.title": why.is_in_title, "because.near": why.is_near, "because.front": why.is_front}
     return t("because.joint").join(parts + [t(key) for key, is_so in said.items() if is_so]) + t("because.end")
 

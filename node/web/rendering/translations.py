@@ -5,7 +5,7 @@ Both files have every key with the same {values}, and every key is used; a test 
 """
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Literal
@@ -15,7 +15,6 @@ import msgspec
 from node.web.requests.asker_language import by_preference
 
 Tongue = Literal["en", "zh"]
-Translate = Callable[..., str]
 
 
 @cache
@@ -36,12 +35,26 @@ def choose(wanted: str, accepted: str) -> Tongue:
     return "en"
 
 
+class Translate:
+    """Looks texts up in one language. Whole numbers among their values get thousands separators."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+
+    def __call__(self, key: str, otherwise: str | None = None, **values: object) -> str:
+        """Return the text of a key with its values filled in; `otherwise` stands in for a key without a text."""
+        text = self._texts[key] if otherwise is None else self._texts.get(key, otherwise)
+        return text.format(**{name: _written(value) for name, value in values.items()}) if values else text
+
+    def count(self, key: str, count: int, **values: object) -> str:
+        """Return the text of a key about a number of things: that of `key.one` for a single one."""
+        return self(f"{key}.one" if count == 1 else key, count=count, **values)
+
+
+def _written(value: object) -> object:
+    return f"{value:,}" if isinstance(value, int) else value
+
+
 def translator(tongue: Tongue) -> Translate:
-    """Return a function from a key and its values to a text; `otherwise` stands in for a key without translation."""
-    texts = texts_of(tongue)
-
-    def translate(key: str, otherwise: str | None = None, **values: object) -> str:
-        text = texts[key] if otherwise is None else texts.get(key, otherwise)
-        return text.format(**values) if values else text
-
-    return translate
+    """Return what looks the words of the pages up in a language."""
+    return Translate(texts_of(tongue))

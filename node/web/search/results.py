@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from node.views.lenient_json import Json, count, listed, table, texts
-from node.views.safe_text import Piece, day, pieces, plain, trail, web_link
+from node.views.safe_text import Piece, day, pieces, plain, shortened, trail, web_link
 from node.web.rendering.score_view import Why, why_of
 
 MAX_TITLE = 160
@@ -22,6 +22,7 @@ MAX_OTHERS = 16  # words that were looked for as well
 MAX_QUERY_SHOWN = 200
 MAX_RELATED = 8
 MAX_DEFINITION = 300
+RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "iw", "ps", "sd", "syr", "ug", "ur", "yi"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Result:
     heading: str  # under which the snippet stands, "" unknown
     snippet: tuple[Piece, ...]
     language: str
+    direction: str  # of its writing, as HTML has it
     day: str  # by the page's own word, "" unknown
     fetched_day: str
     replicas: int
@@ -129,9 +131,7 @@ class ResultPage:
     def tally_key(self) -> str:
         """Name the sentence that says how many results there are."""
         if self.total < len(self.results) and not self.is_partial:
-            return {0: "results.some.none", 1: "results.some.one"}.get(self.total, "results.some")
-        if self.total == 1 and self.is_exact_total:
-            return "results.one"
+            return "results.some" if self.total else "results.some.none"
         return "results.exact" if self.is_exact_total else "results.at_least" if self.is_partial else "results.about"
 
 
@@ -222,10 +222,11 @@ def _result(entry: Json) -> Result:
         host=host,
         name=urlsplit(url).hostname or "",
         path=path,
-        title=plain(entry.get("title") or "", MAX_TITLE).strip(),
+        title=shortened(entry.get("title") or "", MAX_TITLE),
         heading=plain(entry.get("heading") or "", MAX_TITLE).strip(),
         snippet=tuple(pieces(str(entry.get("snippet") or "")[:1000], listed(entry.get("highlights")))),
-        language=_language(entry.get("language")),
+        language=(language := _language(entry.get("language"))),
+        direction="auto" if not language else "rtl" if language.partition("-")[0] in RIGHT_TO_LEFT else "ltr",
         day=day(entry.get("date")),
         fetched_day=day(entry.get("fetched_at")),
         replicas=count(entry, "replicas"),

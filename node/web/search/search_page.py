@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from urllib.parse import urlencode
 
 from aiohttp import web
 
@@ -112,6 +113,8 @@ class SearchPage:
     ) -> web.Response:
         """Write a page of results."""
         shown, page_number, kept = result_page(page.answer), values.count("page"), _kept(values, query)
+        asker = asker_language(values.text("hl"), request.headers.get("Accept-Language", ""))
+        feed = {name: kept[name] for name in ("q", *FILTER_NAMES) if kept[name]}
         if kept["tab"]:  # other queries would be told as they are asked, not as they were typed
             shown = replace(shown, corrected="", others=(), suggestions=(), definition=None, related=())
         return self._pages.render(
@@ -128,6 +131,8 @@ class SearchPage:
             tab=kept["tab"],
             page_number=page_number,
             following={**page.following, "page": page_number + 1} if page.following else {},
+            reader=asker,
+            feeds=f"/search?{urlencode(feed)}&format=",
             rules=rules,
             touched=page.touched,
             is_unruled=values.flag("unruled") and bool(self._preferences.rules(request)),

@@ -97,7 +97,7 @@ async function fetchRest(found) {
     const shown = new Set(addresses(found));
     const count = addresses(rest).filter((address) => !shown.has(address)).length;
     if (!count) {
-      notice.textContent = rest.querySelector(".tally, .none")?.textContent ?? "";
+      notice.textContent = rest.querySelector(".tally > summary, .none")?.textContent ?? "";
       return;
     }
     const button = document.createElement("button");
@@ -111,6 +111,11 @@ for (const form of document.querySelectorAll("form.box")) {
   suggest(form.elements.q);
   beQuick(form);
 }
+function closeMenus(but) {
+  for (const menu of document.querySelectorAll(".menu[open]")) if (!menu.contains(but)) menu.open = false;
+}
+document.addEventListener("click", (event) => closeMenus(event.target));
+document.addEventListener("keydown", (event) => { if (event.key === "Escape") closeMenus(null); });
 const found = document.querySelector("#found[data-rest]");
 if (found) fetchRest(found);
 const here = new URL(location.href);

@@ -195,7 +195,7 @@ def test_a_partial_answer_says_so(site: Any) -> None:
 def test_a_whole_answer_that_is_not_exact_says_why(site: Any) -> None:
     site.service.why = [{"reason": "asleep", "slots": 12, "peers": ["aa"], "peer_count": 31}]
     page = site.get("/search?q=task").text
-    assert "the whole network answered; owners asleep: 31" in page
+    assert "may not be exact" in page and "the whole network answered; owners asleep: 31" in page
     site.service.why = [{"reason": "novel", "slots": 0, "peers": [], "peer_count": 0}]
     assert "the whole network answered; novel" in site.get("/search?q=task").text
 
@@ -203,8 +203,8 @@ def test_a_whole_answer_that_is_not_exact_says_why(site: Any) -> None:
 @pytest.mark.parametrize(
     ("total", "sentence"),
     [
-        (0, "No page has enough of the words; these have some of them."),
-        (1, "1 page has enough of the words; the others have some of them."),
+        (0, "No page contains all the important words. These contain some of them."),
+        (1, "1 page contains all the important words. The others contain some of them."),
         (9, "9 results"),
     ],
 )
@@ -214,8 +214,8 @@ def test_results_with_too_few_of_the_words_are_no_contradiction(site: Any, total
     assert page.count("<h2") >= 2
     assert sentence in page
     assert "0 results" not in page and "1 results" not in page
-    assert ("newest first" in page) == (total > 0), "sorted by date there would be nothing"
-    assert "best first" in site.get("/search?q=zebra&sort=date").text
+    assert ("Newest first" in page) == (total > 0), "sorted by date there would be nothing"
+    assert "Best first" in site.get("/search?q=zebra&sort=date").text
 
 
 def test_nothing_found_is_told_with_advice(site: Any) -> None:
@@ -346,7 +346,7 @@ def test_chinese_readers_get_chinese(site: Any, headers: dict[str, str]) -> None
     hl = "" if headers else "&hl=zh"
     page = site.get(f"/search?q=系统{hl}".replace("系统", "%E7%B3%BB%E7%BB%9F"), **headers).text
     assert '<html lang="zh-Hans">' in page
-    assert "共 1 条结果" in page
+    assert "1 条结果" in page
     assert "<mark>系统</mark>" in page
     assert "网页快照" in page
     assert "zh.debian.test</b> › 手册 › 第一章 › ?版=3" in page

@@ -63,6 +63,14 @@ def test_both_languages_have_the_same_keys_and_take_the_same_values() -> None:
     assert translator("zh")("results.page", page=2) == "第 2 页"
 
 
+def test_what_is_counted_has_a_text_for_one_thing() -> None:
+    counted = {key for key, text in ENGLISH.items() if re.search(r"\{count\} (?:\w+ )?\w+s\b", text)}
+    single = {key.removesuffix(".one") for key in ENGLISH if key.endswith(".one") and key != "because.one"}
+    assert counted <= single <= ENGLISH.keys() | {"results.better"}
+    t = translator("en")
+    assert [t.count("results.exact", n) for n in (0, 1, 1677)] == ["0 results", "1 result", "1,677 results"]
+
+
 def test_every_text_is_used() -> None:
     """A key stands in the code or in a template as it is, or is put together there: a beginning, a word, an ending."""
     packages = [ROOT / name for name in ("node", "index", "crawl")]
@@ -73,7 +81,7 @@ def test_every_text_is_used() -> None:
     joined = re.compile(rf"(?:{'|'.join(map(re.escape, set(beginnings)))})([a-z0-9_-]+?)(?:_ago)?")
 
     def is_used(key: str) -> bool:
-        stem = re.sub(r"\.(title|example|here)$", "", key)
+        stem = re.sub(r"\.(title|example|here|one)$", "", key)
         found = joined.fullmatch(stem)
         return key in written or stem in written or (found is not None and found[1] in written | {"404", "500"})
 
