@@ -69,7 +69,6 @@ class SearchOracle:
         """`sign` makes the signature of a main text, as the crawler does; without it fewer pages of different hosts are
         copies of each other. `rules`: by which it searches."""
         self._sign, self._rules = sign, rules
-        self._known: dict[str, Sequence[str]] = {}
         self._texts = [(text, forward_of(text, rules.analyzer)) for text in texts]
 
     def search(
@@ -121,13 +120,6 @@ class SearchOracle:
     @cached_property
     def _words(self) -> Sequence[set[str]]:
         return [_written_in(each) for each, _ in self._texts]
-
-    def _proposed(self, query: Query) -> Mapping[str, Sequence[str]]:
-        """Return proposals for each word of a query that may be a slip."""
-        for word in unsure_words(query):
-            if word not in self._known:
-                self._known[word] = proposals(word, self, len(self._texts))
-        return self._known
 
     def word_count(self, word: str) -> int:
         """Return in how many documents a word is written so."""
@@ -199,12 +191,14 @@ class SearchOracle:
 
 def _first(found: Sequence[_Found]) -> dict[DocumentId, Scored]:
     """The scores of the first ten hits, at most three of a host."""
-    out: list[_Found] = []
-    for scored, text, forward in found:
-        others = sum(host_of(other.url) == host_of(text.url) for _, other, _ in out)
-        if others < OF_ONE_HOST:
-            out.append((scored, text, forward))
-    return {text.id: scored for scored, text, _ in out[:TEN]}
+    out, shown = dict[DocumentId, Scored](), Counter[str]()
+    for scored, text, _ in found:
+        if len(out) == TEN:
+            break
+        shown[host_of(text.url)] += 1
+        if shown[host_of(text.url)] <= OF_ONE_HOST:
+            out[text.id] = scored
+    return out
 
 
 def _with_original(hit: OracleHit, scores: Mapping[DocumentId, Scored]) -> OracleHit:
