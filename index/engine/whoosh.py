@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from errno import EBUSY
 from heapq import nsmallest
+from itertools import chain
 from pathlib import Path
 from sys import intern
 from traceback import clear_frames
@@ -210,7 +211,8 @@ class WhooshEngine:
         return nsmallest(limit, counted, key=lambda each: (-each[1], each[0]))
 
     def _find(self, leaf: Condition) -> frozenset[int]:
-        return frozenset(self._searcher.docs_for_query(_query(leaf)))
+        """Return the places of the documents that hold any form of a leaf: sets join faster than whoosh's matchers."""
+        return frozenset(chain.from_iterable(map(self._searcher.docs_for_query, _queries(leaf))))
 
 
 class _DocumentTable:
@@ -249,14 +251,14 @@ class _Memory(RamStorage):  # type: ignore[misc]
         return super().temp_storage(f"{name or ''}.{secrets.token_hex(8)}")
 
 
-def _query(leaf: Condition) -> query.Query:
+def _queries(leaf: Condition) -> list[query.Query]:
     if isinstance(leaf, SiteFilter):
-        return query.Term("site", leaf.host)
+        return [query.Term("site", leaf.host)]
     if isinstance(leaf, LanguageFilter):
-        return query.Term("language", leaf.code)
+        return [query.Term("language", leaf.code)]
     if isinstance(leaf, TagFilter):
-        return query.Term("tag", leaf.tag)
-    return query.Or(list(map(_form, forms_of(leaf))))
+        return [query.Term("tag", leaf.tag)]
+    return list(map(_form, forms_of(leaf)))
 
 
 def _form(form: Form) -> query.Query:
