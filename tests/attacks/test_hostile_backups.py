@@ -13,6 +13,7 @@ import pytest
 
 from dht import Identity
 from dht.identity.node_key import HEADER
+from node.backup import sealed_secrets
 from node.backup.node_backup import restore
 from node.backup.sealed_secrets import seal
 from node.cli.main import main
@@ -74,6 +75,12 @@ def with_secrets(files: Iterable[Member], secrets: dict[str, bytes] | None = Non
 
 
 FORMAT = ("format", b"1\n")
+
+
+@pytest.fixture(autouse=True)
+def _little_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A guess of a pass phrase costs little here; `test_sealed_secrets` pays the real price."""
+    monkeypatch.setattr(sealed_secrets, "COST", 1 << 4)
 
 
 @pytest.mark.parametrize("pass_phrase", [None, WORDS])
