@@ -13,12 +13,12 @@ from tests.sim.simulated import simulated
 
 OLD_S = 60.0  # what was written later may be on its way, and accuses nobody
 RIGHT = 0.99
-TOUCHED = 100  # queries of an asker that reach the liar, until it is avoided
+TOUCHED, SOON = 100, 8  # queries of an asker that reach the liar until it is avoided, and until one of SHORT is
 RECORDS, LONG = 50, 700
 SHORT = ("hits: the best are left out", "records: there are none")
 
 
-def judge(lie: Lie, plan: WorldPlan, queries: int) -> None:
+def judge(lie: Lie, plan: WorldPlan, queries: int, most_touched: int) -> None:
     async def scenario(world: World) -> None:
         *_, liar = await world.add(5)
         await world.pass_time(5.0)
@@ -33,7 +33,7 @@ def judge(lie: Lie, plan: WorldPlan, queries: int) -> None:
         assert judged.share_right >= RIGHT, judged
         assert judge.accused() <= {liar.overlay.view.node_id}, "nobody else"
         if any(judged.touched.values()):
-            assert all(touched <= TOUCHED for touched in judged.touched.values()), judged
+            assert all(touched <= most_touched for touched in judged.touched.values()), judged
             assert judge.accused(), "who asked it found it out"
         assert not judged.doubly_held and not judge.thin() and not judge.unseen()
 
@@ -42,13 +42,13 @@ def judge(lie: Lie, plan: WorldPlan, queries: int) -> None:
 
 @pytest.mark.parametrize("name", SHORT)
 def test_a_lie_is_found_out_within_a_few_queries(name: str) -> None:
-    judge(LIES[name], WorldPlan(seed=3, hosts=3, pages=12), 400)
+    judge(LIES[name], WorldPlan(seed=3, hosts=3, pages=12), 160, SOON)
 
 
 @pytest.mark.prove
 @pytest.mark.parametrize("name", LIES)
 def test_a_thousand_queries_beside_a_liar_are_right(name: str) -> None:
-    judge(LIES[name], WorldPlan(seed=5, hosts=8, pages=20), 1000)
+    judge(LIES[name], WorldPlan(seed=5, hosts=8, pages=20), 1000, TOUCHED)
 
 
 @pytest.mark.parametrize("name", ["values: none lies here", "lookups: nobody is near"])
