@@ -32,7 +32,7 @@ def test_a_crawl_is_exported_and_read_by_another_program(tmp_path: Path) -> None
         origin, one = f"http://town.test:{town.port}", town.add("one")
         one.start()
         one.do("crawl", f"{origin}/", "--depth", "9")
-        wait_until("all is found", lambda: len(one.urls("opening hours")) == len(ROOMS), 40)
+        wait_until("all is found", lambda: len(one.urls("opening hours")) == len(ROOMS))
         said = one.do("archive", "export", "town.warc.gz", "--site", "town.test")
         assert "pages      3, " in said and "left out   none" in said
         one.do("archive", "export", "town.wacz")
@@ -45,7 +45,7 @@ def test_a_crawl_is_exported_and_read_by_another_program(tmp_path: Path) -> None
         (one.home / "old.warc").write_bytes(OLD)
         said = one.do("archive", "import", "old.warc", "town.warc.gz")
         assert "taken            1 pages" in said and "older than here  3" in said
-        wait_until("the import is found", lambda: one.urls("quokka") == ["http://old.example/"], 20)
+        wait_until("the import is found", lambda: one.urls("quokka") == ["http://old.example/"])
         assert one.do("archive", "import", "old.warc", "--json").count('"known": 1')
         one.stop()
     pages = {}

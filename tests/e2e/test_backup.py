@@ -31,7 +31,7 @@ def test_a_running_node_is_copied_and_moves_and_leaves(tmp_path: Path) -> None:
         one.do("crawl", f"http://town.test:{town.port}/", "--depth", "100")
         wait_until("it crawls", lambda: one.status()["documents"] > 3)
         assert "the node's key is not in it" in one.do("backup", "early.dse")
-        wait_until("it has crawled the town", lambda: one.status()["documents"] == len(THINGS) and one.is_quiet(), 60)
+        wait_until("it has crawled the town", lambda: one.status()["documents"] == len(THINGS) and one.is_quiet())
         answers, node_id = one.urls("opening hours"), one.status()["node_id"]
         (one.home / "backups").mkdir()
         assert " files, " in one.do("backup", "backups", *phrase)

@@ -79,9 +79,9 @@ def test_a_disk_that_fills_under_a_crawl_ends_nothing_and_heals(tmp_path: Path) 
         with on_a_small_disk(one, 60_000_000):
             one.start()
             one.do("crawl", url("a", 0, town.port), "--depth", "100")
-            wait_until("it crawls", lambda: one.status()["documents"] > 8, 60)
+            wait_until("it crawls", lambda: one.status()["documents"] > 8)
             with filled(one.data):
-                wait_until("it says so", lambda: faults(one), 60)
+                wait_until("it says so", lambda: faults(one))
                 said = [dse_node("status", *words, "--data-dir", "node", home=one.home) for words in ((), ("--json",))]
                 assert [done.returncode for done in said] == [3, 3]
                 assert "free some space" in said[0].stdout and json.loads(said[1].stdout)["faults"][0]["remedy"]
@@ -89,7 +89,7 @@ def test_a_disk_that_fills_under_a_crawl_ends_nothing_and_heals(tmp_path: Path) 
                 one.stop()  # cleanly
             one.start()
             wait_until("it goes on by itself", lambda: one.status()["documents"] >= 3 * PAGES, 120)
-            wait_until("and is well", lambda: not faults(one), 60)
+            wait_until("and is well", lambda: not faults(one))
             one.do("status")
             one.stop()
 
@@ -101,11 +101,11 @@ def test_a_disk_that_fills_and_has_room_again_needs_no_start(tmp_path: Path) -> 
             one.start()
             assert one.process
             one.do("crawl", url("a", 0, town.port), "--depth", "100")
-            wait_until("it crawls", lambda: one.status()["documents"] > 8, 60)
+            wait_until("it crawls", lambda: one.status()["documents"] > 8)
             with filled(one.data):
-                wait_until("it says so", lambda: says_full(one), 60)
+                wait_until("it says so", lambda: says_full(one))
             wait_until("it goes on by itself", lambda: one.status()["documents"] >= 3 * PAGES, 120)
-            wait_until("and is well", lambda: not faults(one) and not says_full(one), 60)
+            wait_until("and is well", lambda: not faults(one) and not says_full(one))
             assert len(set(begun := re.findall("fault begins site=([a-z]+)", one.log))) == len(begun), "each once"
             assert sorted(begun) == sorted(re.findall("fault ends site=([a-z]+)", one.log))
             one.stop()
@@ -116,9 +116,9 @@ def test_a_node_whose_disk_became_read_only_says_so_in_words_and_stops_well(tmp_
         one = town.add("one", *SETTINGS)
         one.start()
         one.do("crawl", url("a", 0, town.port), "--depth", "100")
-        wait_until("it crawls", lambda: one.status()["documents"] > 8, 60)
+        wait_until("it crawls", lambda: one.status()["documents"] > 8)
         with read_only(one.data):
-            wait_until("it says so", lambda: "index" in faults(one), 60)
+            wait_until("it says so", lambda: "index" in faults(one))
             causes = [fault["cause"] for fault in one.status()["faults"] if fault["site"] == "index"]
             assert "read-only file system" in causes[0]
             time.sleep(12)  # it has tried again: each try begins with a writer of the index that it does not get
@@ -138,7 +138,7 @@ def test_flipped_bytes_in_every_file_under_a_running_node_end_nothing(tmp_path: 
         wait_until("all is crawled", lambda: one.status()["documents"] >= 3 * PAGES, 120)
         two = town.add("two", *SETTINGS)
         two.start()
-        wait_until("two holds all", lambda: two.status()["documents"] >= 3 * PAGES, 60)
+        wait_until("two holds all", lambda: two.status()["documents"] >= 3 * PAGES)
         for file in (two.data / "store").glob("segment-*"):
             with file.open("r+b") as damaged:
                 for place in range(50, file.stat().st_size, max(1, file.stat().st_size // 40)):
@@ -148,7 +148,7 @@ def test_flipped_bytes_in_every_file_under_a_running_node_end_nothing(tmp_path: 
         for site in "abc":
             for page in range(PAGES):
                 assert two.ask("/api/v1/document", {"url": url(site, page, town.port)})[0] == 200
-        wait_until("copies came back", lambda: not faults(two) and two.status()["documents"] >= 3 * PAGES, 60)
+        wait_until("copies came back", lambda: not faults(two) and two.status()["documents"] >= 3 * PAGES)
         assert two.process.poll() is None
         two.stop()
         one.stop()
@@ -170,6 +170,6 @@ def test_an_index_of_the_store_damaged_under_a_running_node_is_rebuilt_in_the_sa
         one.ask("/api/v1/document", {"url": url("a", 5, town.port)})
         wait_until("it says so", lambda: "node opens its files anew" in one.log, 90)
         assert one.process
-        wait_until("it answers again", lambda: one.process.poll() is None and finds(one, name("a", 5)), 60)
+        wait_until("it answers again", lambda: one.process.poll() is None and finds(one, name("a", 5)))
         assert one.status()["documents"] >= 3 * PAGES
         one.stop()

@@ -51,7 +51,7 @@ def test_silent_connections_end_no_node_with_few_handles(tmp_path: Path, many_fi
             connect(stack, one.peer_port)
             for _ in range(10):
                 one.do("status")  # its owner gets in
-        wait_until("it crawls all the same", lambda: one.status()["documents"] >= PAGES, 60)
+        wait_until("it crawls all the same", lambda: one.status()["documents"] >= PAGES)
         assert "Traceback" not in one.log and " ERROR " not in one.log
         one.stop()
 
@@ -64,14 +64,14 @@ def test_a_node_that_others_leave_no_handle_lives_and_is_well_again(tmp_path: Pa
         one.start()
         assert one.process
         one.do("crawl", f"http://a.test:{town.port}/", "--depth", "50")
-        wait_until("it crawls", lambda: one.status()["documents"] >= 3, 60)
+        wait_until("it crawls", lambda: one.status()["documents"] >= 3)
         limits = resource.prlimit(one.process.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(one.process.pid, resource.RLIMIT_NOFILE, (5, limits[1]))
-        wait_until("an upkeep task fails", lambda: "fault begins site=tasks" in one.log, 30)
+        wait_until("an upkeep task fails", lambda: "fault begins site=tasks" in one.log)
         time.sleep(20)
         assert one.process.poll() is None, one.log
         resource.prlimit(one.process.pid, resource.RLIMIT_NOFILE, limits)
-        wait_until("it answers again", one.is_up, 30)
+        wait_until("it answers again", one.is_up)
         assert any("ulimit -n" in warning for warning in one.status()["warnings"]), "its owner reads why"
         wait_until("it crawls on", lambda: one.status()["documents"] >= PAGES, 120)
         wait_until("and is well", lambda: not one.status()["faults"], 150)

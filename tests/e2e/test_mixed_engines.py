@@ -48,7 +48,7 @@ def test_nodes_of_different_engines_give_the_same_answers(tmp_path: Path) -> Non
         for host in WEB:
             machines[0].do("crawl", f"http://{host}:{town.port}/", "--depth", "9")
         for machine in machines:
-            wait_until("each has all pages", lambda m=machine: m.status()["documents"] == PAGES and m.is_quiet(), 60)
+            wait_until("each has all pages", lambda m=machine: m.status()["documents"] == PAGES and m.is_quiet())
         for query, total in QUERIES.items():
             answers = [answer(machine, query) for machine in machines]
             assert answers[0][:2] == (total, True) and len(answers[0][2]) >= total, f"{query}: {answers[0]}"

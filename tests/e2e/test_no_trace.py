@@ -51,7 +51,7 @@ def test_a_query_stays_nowhere(tmp_path: Path) -> None:
         one, two = (town.add(name, "node.log_level=debug") for name in ("one", "two"))
         start_all([one, two])
         one.do("crawl", f"http://town.test:{town.port}/", "--depth", "2")
-        wait_until("pages are found", lambda: one.urls("opening hours") and two.urls("opening hours"), 60)
+        wait_until("pages are found", lambda: one.urls("opening hours") and two.urls("opening hours"))
         for path, posted in WAYS.items():
             assert ask(one, path, posted) < 500, path
         assert ask(one, f"/search?q=library+{CANARY}", None) == 200

@@ -68,7 +68,7 @@ def test_two_people_and_a_third_get_there(tmp_path: Path) -> None:
         one.start()
         assert "identity" in one.do("paths") and len(json.loads(one.do("identity", "show", "--json"))["node_id"]) == 40
         assert "1 address handed over" in one.do("crawl", f"http://town.test:{town.port}/", "--depth", "9")
-        wait_until("the first node has crawled the town", lambda: have_all([one]), 40)
+        wait_until("the first node has crawled the town", lambda: have_all([one]))
         found = one.do("search", "opening hours library")
         assert f" 1. About library\n    http://town.test:{town.port}/\n" in found
         assert "the whole network answered" in found
@@ -80,7 +80,7 @@ def test_two_people_and_a_third_get_there(tmp_path: Path) -> None:
         all_three = [one, two, third]
         for machine in all_three:
             wait_until("each sees three", lambda m=machine: sees(m, 3))
-        wait_until("the pages have spread to the others", lambda: have_all(all_three), 40)
+        wait_until("the pages have spread to the others", lambda: have_all(all_three))
         assert same_answers(all_three)
         assert two.do("peers").count("live") == 3
 
@@ -88,21 +88,21 @@ def test_two_people_and_a_third_get_there(tmp_path: Path) -> None:
         effect = publish(town, two, "--set", "min_acks=3", *rules)
         assert f"shops.test: {len(SHOPS)} addresses, {len(SHOPS)} pages, by rule 2" in effect
         for machine in all_three:
-            wait_until("all obey version 3", lambda m=machine: m.status()["strategy"]["version"] == 3, 10)
+            wait_until("all obey version 3", lambda m=machine: m.status()["strategy"]["version"] == 3)
         shown = third.do("strategy", "show")
         assert "a write waits for 3" in shown and "town.test" in shown
         assert third.do("strategy", "log").count("signed by") == 3 and "in force" in one.do("strategy", "log")
         refusal = third.do("crawl", f"http://shops.test:{town.port}/new", code=1)
         assert "rule 2 of strategy 3" in refusal
 
-        wait_until("the shops, which nobody may crawl now, are gone", lambda: have_all(all_three, len(ROOMS)), 60)
+        wait_until("the shops, which nobody may crawl now, are gone", lambda: have_all(all_three, len(ROOMS)))
         assert same_answers(all_three, len(ROOMS))
 
         publish(town, one, "--slot-bits", "9")
         for machine in all_three:
-            wait_until("all count 512 slots", lambda m=machine: m.status()["slots"]["all"] == 512, 10)
+            wait_until("all count 512 slots", lambda m=machine: m.status()["slots"]["all"] == 512)
             assert same_answers(all_three, len(ROOMS)), "answers stay whole while slots are doubled"
-        wait_until("the pages lie in the new slots", lambda: have_all(all_three, len(ROOMS)), 40)
+        wait_until("the pages lie in the new slots", lambda: have_all(all_three, len(ROOMS)))
         assert same_answers(all_three, len(ROOMS))
 
         assert "paused" in one.do("pause")
@@ -118,8 +118,8 @@ def test_two_people_and_a_third_get_there(tmp_path: Path) -> None:
             start_all(all_three)
             for machine in all_three:
                 wait_until("each sees three again", lambda m=machine: sees(m, 3))
-            wait_until("nothing is lost", lambda: have_all(all_three, len(ROOMS)), 40)
-            wait_until("settled again, all answer alike", lambda: same_answers(all_three, len(ROOMS)), 20)
+            wait_until("nothing is lost", lambda: have_all(all_three, len(ROOMS)))
+            wait_until("settled again, all answer alike", lambda: same_answers(all_three, len(ROOMS)))
             assert one.status()["strategy"]["version"] == 4
         assert town.fetches() == fetched, "nothing is fetched again"
 
@@ -148,18 +148,18 @@ def test_nodes_meet_at_a_bare_bootstrap_node_and_do_not_need_it(tmp_path: Path) 
                 nodes = [town.add(name, "node.families=[4]") for name in ("one", "two")]
                 start_all(nodes)
                 for node in nodes:
-                    wait_until("they find each other", lambda n=node: sees(n, 2), 20)
+                    wait_until("they find each other", lambda n=node: sees(n, 2))
             finally:
                 bare.send_signal(signal.SIGKILL)
         one, two = nodes
         one.do("crawl", f"http://town.test:{town.port}/", "--depth", "9")
-        wait_until("both have all", lambda: have_all(nodes), 40)
+        wait_until("both have all", lambda: have_all(nodes))
         assert same_answers(nodes) and sees(one, 2)
         assert one.do("network", "begin") == "not needed: 1 other member answers\n"
         two.stop()
         one.do("crawl", f"http://town.test:{town.port}/annex.html")
         wait_until("one goes on alone, since two said farewell", lambda: fetched(town, "/annex.html"), 20)
         two.start()
-        wait_until("they find each other again by themselves", lambda: sees(one, 2) and sees(two, 2), 20)
+        wait_until("they find each other again by themselves", lambda: sees(one, 2) and sees(two, 2))
         wait_until("and agree", lambda: have_all(nodes, PAGES + 1))
         assert same_answers(nodes, PAGES + 1)

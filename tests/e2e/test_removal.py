@@ -48,7 +48,7 @@ def test_an_owner_removes_a_page_with_a_file_at_the_site_or_a_dns_record_and_the
         origin, one = f"http://town.test:{town.port}", town.add("one", servers)
         one.start()
         one.do("crawl", f"{origin}/", "--depth", "9")
-        wait_until("all is found", lambda: len(one.urls("opening hours")) == len(ROOMS), 40)
+        wait_until("all is found", lambda: len(one.urls("opening hours")) == len(ROOMS))
         private = f"{origin}/museum.html"
 
         refused = one.do("remove", private, code=2)

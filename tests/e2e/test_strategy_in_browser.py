@@ -52,7 +52,7 @@ def test_a_host_is_denied_in_the_browser_and_hidden_everywhere(tmp_path: Path) -
         start_all([two])
         one.do("crawl", f"http://town.test:{town.port}/", "--depth", "9")
         for machine in (one, two):
-            wait_until("all is found", lambda m=machine: len(m.urls("opening hours")) == 5, 60)
+            wait_until("all is found", lambda m=machine: len(m.urls("opening hours")) == 5)
 
         browser, began = Browser(one), time.monotonic()
         status, _, page = browser.send("GET", "/owner/strategy")
@@ -77,4 +77,4 @@ def test_a_host_is_denied_in_the_browser_and_hidden_everywhere(tmp_path: Path) -
         _, location, _ = browser.send("POST", "/owner/strategy/change", base=base, drop="1")
         digest = re.findall(r'name="draft" value="(\w+)"', browser.send("GET", location)[2])[0]
         browser.send("POST", "/owner/strategy/sign", draft=digest)
-        wait_until("nothing is denied any more", lambda: two.get("/api/v1/strategy")["rules"] == [], 60)
+        wait_until("nothing is denied any more", lambda: two.get("/api/v1/strategy")["rules"] == [])

@@ -26,7 +26,7 @@ def publish(town: Village, machine: Machine, *changes: str) -> tuple[str, str]:
     assert signed.returncode == 0, signed.stderr
     machine.do("strategy", "publish", str(machine.home / "signed.json"))
     for each in town.machines:
-        wait_until("all obey", lambda m=each: m.status()["strategy"]["version"] == version, 10)
+        wait_until("all obey", lambda m=each: m.status()["strategy"]["version"] == version)
     return drafted, signed.stderr
 
 
@@ -56,7 +56,7 @@ def test_a_publisher_names_a_crawler_and_prefixes(tmp_path: Path) -> None:
         assert "fetch shops.test never at addresses in 127.0.0.0/8 and ::1/128" in drafted
         assert "note" not in drafted and "which hosts they keep out is not counted here" in signed
         one.do("crawl", shop, f"http://town.test:{town.port}/", "--depth", "5")
-        wait_until("the town is crawled", lambda: all(m.status()["documents"] == 2 for m in machines), 60)
+        wait_until("the town is crawled", lambda: all(m.status()["documents"] == 2 for m in machines))
         assert not [url for url in town.fetches() if "shops.test" in url]
         told = explained(two, shop)
         assert told["answer"] == "no" and "says never from 127.0.0.0/8 and ::1/128" in told["why"]
@@ -65,6 +65,6 @@ def test_a_publisher_names_a_crawler_and_prefixes(tmp_path: Path) -> None:
         assert "rule 2 of the strategy names it" in two.do("crawl", "--explain", f"http://town.test:{town.port}/")
 
         publish(town, two, "--drop-rule", "1")
-        wait_until("what was refused is fetched", lambda: all(m.status()["documents"] == 4 for m in machines), 60)
+        wait_until("what was refused is fetched", lambda: all(m.status()["documents"] == 4 for m in machines))
         schema = one.get("/api/v1/strategy/schema")
         assert schema["$defs"]["Rule"]["properties"]["prefixes"]["description"]
