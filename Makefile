@@ -20,7 +20,7 @@ demo: $(RUNS)
 
 test: $(READY) # those that start processes of their own mostly wait: they run beside the others, which give way
 	@beside=$$(mktemp); $(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m "e2e and not prove" tests/e2e tests/lab >$$beside 2>&1 & pid=$$!; \
-	nice -n 19 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m "not prove and not e2e"; others=$$?; \
+	nice -n 19 $(BIN)/python -m pytest --numprocesses $$(($$(nproc) + 1)) --maxprocesses 8 --dist worksteal -m "not prove and not e2e"; others=$$?; \
 	wait $$pid; e2e=$$?; $(CPU_MINUTES); cat $$beside; rm -f $$beside; exit $$((others | e2e))
 
 check: $(READY)
