@@ -53,7 +53,7 @@ def test_a_publisher_names_a_crawler_and_prefixes(tmp_path: Path) -> None:
 
         never = ("--never", "shops.test=127.0.0.0/8,::1", "--prefer", f"town.test={name}", "--drop-rule", "1")
         drafted, signed = publish(town, one, *never)
-        assert "fetch shops.test never at addresses in 127.0.0.0/8 and ::1/128" in drafted
+        assert "fetch shops.test never at addresses in 127.0.0.0/8, ::1/128" in drafted
         assert "note" not in drafted and "which hosts they keep out is not counted here" in signed
         one.do("crawl", shop, f"http://town.test:{town.port}/", "--depth", "5")
         wait_until("the town is crawled", lambda: all(m.status()["documents"] == 2 for m in machines))
