@@ -28,7 +28,7 @@ def test_a_member_without_the_room_that_it_claims_is_named() -> None:
     said = {"node_id": WHO, "at": 1_795_269_389.0, "reason": "its disk took no record"}
     (line,) = local_lines({"limits": {"without_room": [said]}})
     assert line.startswith(f"{WHO}: says that it has room, but its disk took no record on 2026-11-21;")
-    assert list(local_lines({})) == ["nothing is known against anybody here"]
+    assert list(local_lines({})) == ["no findings against any node"]
 
 
 def test_nonsense_is_no_line() -> None:
