@@ -45,7 +45,7 @@ def name_server(text: str) -> tuple[str, int]:
 
 
 class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Holds what an operator may set under [crawl]; raises ValueError for what cannot work."""
+    """How this node crawls."""
 
     # who we are
     agent: str = "dse-node"  # product token: what robots.txt names; letters, digits, - and _

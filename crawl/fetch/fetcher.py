@@ -283,7 +283,7 @@ def _hosts(path: str) -> Mapping[str, tuple[str, ...]]:
 def _reason(error: Exception) -> str:
     """Describe a failure in one line whose first word names its kind: what reports count by."""
     if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return "name: the host has no known address"
+        return "name: host name not found"
     if isinstance(error, OSError):  # aiohttp's own, too
         kind = "connection"
     elif isinstance(error, aiohttp.ClientPayloadError):

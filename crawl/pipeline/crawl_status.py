@@ -118,7 +118,7 @@ class CrawlSnapshot:
         if self.pause_reason:
             return "paused", self.pause_reason
         if self.pending >= self.most_pending:
-            return "waiting", f"{self.pending} pages wait until their owners acknowledge them"
+            return "waiting", f"{self.pending} pages wait for their owners to acknowledge them"
         if self.late_s > 1.0:
             return "waiting", f"crawl.max_bytes_s is used up: the next fetch begins in {span(self.late_s)}"
         due = frontier.due_count(now)
@@ -128,10 +128,10 @@ class CrawlSnapshot:
         if due and due == frontier.held_count:
             return "waiting", f"all {due} due URLs are of hosts that this node's owner has paused"
         if due:
-            reason = f"all {due} due URLs wait until their sites may be asked again, the first in {next_in}"
+            reason = f"all {due} due URLs wait for the delay of their sites, the first for {next_in}"
             return "waiting", reason + self._broken()
         if not frontier.slots:
-            return "idle", "holds no lease: other nodes crawl the slots that it owns"
+            return "idle", "other nodes crawl this node's slots"
         if soon := frontier.due_count(now, SOON_S):
             return "waiting", f"{soon} URLs are due within a minute, the first in {next_in}"
         if len(frontier):
@@ -153,7 +153,7 @@ class CrawlSnapshot:
         if not sites:
             return ""
         more = f" and {len(sites) - 1} more" if len(sites) > 1 else ""
-        return f"; asked once in a while alone: {sites[-1]} ({self.delays.breaker_reason(sites[-1])}){more}"
+        return f"; failing, retried occasionally: {sites[-1]} ({self.delays.breaker_reason(sites[-1])}){more}"
 
 
 def span(seconds: float) -> str:

@@ -167,14 +167,12 @@ def why_not(load: LoadSnapshot, rules: BalanceRules, recent: Collection[NodeId] 
     """Return why a comparison moved nothing, in one line."""
     here, offers = f"{load.mine:,} URLs due here", _offers(load)
     if load.mine <= rules.queue:
-        return f"{here}, not above N = {rules.queue:,}"
+        return f"{here}, within the limit of {rules.queue:,}"
     if not load.there:
-        return f"{here}, and nobody to share them with"
+        return f"{here}, and no peer to share them with"
     if not _is_uneven(load, rules):
         least = min(load.there.values())
-        return (
-            f"{here}, {least:,} at the least busy peer: K = {load.mine / max(1, least):.1f}, not above {rules.ratio:g}"
-        )
+        return f"{here}, {least:,} at the least busy peer: {load.mine / max(1, least):.1f} times, limit {rules.ratio:g}"
     if not offers:
         return f"{here}, in slots without another ready live owner"
     least_busy = min(offers, key=lambda p: (load.there[p], p))

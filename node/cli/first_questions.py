@@ -44,12 +44,12 @@ def first_answers(ask: Ask, costs: str, *, needs_network: bool, needs_limits: bo
     """Ask what the command line left open; raises ConfigError where no answer can be used."""
     network, invitation, settings = "", "", tuple[str, ...]()
     if needs_network:
-        about = "Join which network? Its file or URL, and the words of an invitation if you got some"
+        about = "Which network do you want to join? Give its file or URL, and the invitation words if you have some"
         network, invitation = _asked(ask, f"{about}\n[a new private one] ", network_of)
     if needs_limits:
-        about = "How much may it use of disk, line and hours, such as: 50 GB, 500 kB/s, 22:00-07:00?"
+        about = "What may it use of disk, line and hours? For example: 50 GB, 500 kB/s, 22:00-07:00"
         settings = _asked(ask, f"{costs}\n{about}\n[20 GB, no limit, always] ", limits_of)
-    site = ask("Which site first, such as https://www.example.org/?\n[none] ").strip()
+    site = ask("Which site should it crawl first? For example: https://www.example.org/\n[none] ").strip()
     return FirstAnswers(network, invitation, settings, site)
 
 
@@ -76,7 +76,7 @@ def limits_of(text: str) -> tuple[str, ...]:
             FetchHours.parse(", ".join(hours))
         except ValueError as error:
             remedy = "write disk, line and hours, such as 50 GB, 500 kB/s, 22:00-07:00"
-            raise ConfigError(", ".join(hours), f"is no amount, and no hours: {error}", remedy) from None
+            raise ConfigError(", ".join(hours), f"is not a size, rate or time range: {error}", remedy) from None
         settings.append(f'crawl.hours="{", ".join(hours)}"')
     return tuple(settings)
 

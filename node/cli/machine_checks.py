@@ -72,7 +72,7 @@ def disk_finding(data: DataDir, config: Config) -> Finding:
     except OSError as error:
         return Finding("disk", "bad", f"{data.root}: {error.strerror}", "mount it, or name another --data-dir")
     reserve = config.store.reserve_bytes
-    found = f"{size(free)} free, of which {size(reserve)} stay free for others (store.reserve_bytes)"
+    found = f"{size(free)} free; the node leaves {size(reserve)} free (store.reserve_bytes)"
     if free <= reserve:
         return Finding("disk", "bad", found, "make room: below that the node keeps nothing new")
     if free < min(2 * reserve, FILES_BYTES):
@@ -91,7 +91,7 @@ def directory_findings(data: DataDir, network: Path) -> Iterator[Finding]:
     for name, check in checks:
         try:
             check()
-            yield Finding(name, "good", "as it should be")
+            yield Finding(name, "good", "ok")
         except (DseError, OSError) as error:
             yield fault_finding(name, error, "see docs/volunteer.md")
             if name == "directory":
@@ -112,7 +112,7 @@ def silence_findings(
             with data.lock():
                 pass
     except DataDirLocked as held:
-        remedy = "wait, if it just started; else look at its log, end it, and start it anew"
+        remedy = "wait, if it just started; else check its log, stop it, and start it again"
         state = "does not answer" if isinstance(why, NotRunning) else "cannot be asked"
         yield Finding("node", "bad", f"process {held.pid or 'unknown'} runs it and {state}", remedy)
     except BadDataDir as error:
@@ -154,8 +154,8 @@ def _port_finding(name: str, family: int, host: str, port: int, *, udp: bool = T
                 probe.bind((host, port))
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            what = f"{host} port {port} cannot be had: {reason}"
+            what = f"{host} port {port} is not available: {reason}"
             if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
-                return Finding(name, "look", what, "nothing, where this machine has no such address")
-            return Finding(name, "bad", what, "end what listens there, or set another port in config.toml")
-    return Finding(name, "good", f"port {port} is free; whether strangers reach it peers tell a running node")
+                return Finding(name, "look", what, "nothing, if this machine has no such address")
+            return Finding(name, "bad", what, "stop the program that listens there, or set another port in config.toml")
+    return Finding(name, "good", f"port {port} is free (reachability is tested once the node runs)")

@@ -17,7 +17,7 @@ def crawl_reason(crawl: CrawlStatus, owned: int, ready: int, is_current: bool, c
     if crawl.state != "idle":
         return crawl.reason
     if not is_current:
-        return "still reads from its store which URLs are known"
+        return "still reading the known URLs from the store"
     if crawl.slots:
         return crawl.reason
     if clock:
@@ -25,15 +25,15 @@ def crawl_reason(crawl: CrawlStatus, owned: int, ready: int, is_current: bool, c
     if not owned:
         return "this node owns no slot of the network"
     if not ready:
-        return f"none of the {owned} slots that this node owns is ready yet: it compares them with other owners"
-    return f"holds no lease: other owners crawl the {owned} slots that this node owns, or are about to"
+        return f"none of this node's {owned} slots is ready yet: they are compared with other owners"
+    return f"other nodes are crawling this node's {owned} slots, or will soon"
 
 
 def waiting_reason(view: View) -> str:
     """Say why this node fetches nothing while too few members live; "" where enough do."""
     if not (silent := waiting_for(view)):
         return ""
-    remedy = "`dse-node network begin` goes on without them; `network gone` takes out one that will not be back"
+    remedy = "`dse-node network begin` continues without them; `network gone` removes one that will not return"
     return f"waits for {silent}: too few members answer to keep new pages safely; {remedy}"
 
 

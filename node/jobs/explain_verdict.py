@@ -47,7 +47,7 @@ def verdict(facts: Facts, now: float) -> tuple[Verdict, str]:
     if facts.address:
         return "no", facts.address
     if status.position.stage == UrlStage.OPEN:
-        return "now", f"{facts.holder} has it in hand"
+        return "now", f"{facts.holder} is fetching it"
     if status.robots == RobotsAccess.DISALLOWED:
         return "no", "the site's robots.txt forbids it"
     if status.trap and (visit is None or not visit.history.seen_at):
@@ -57,7 +57,7 @@ def verdict(facts: Facts, now: float) -> tuple[Verdict, str]:
     if visit is None:
         return (
             "unknown",
-            "nobody knows it: hand it in with `dse-node crawl`, or wait until a crawled page links to it",
+            "not queued: add it with `dse-node crawl`, or wait until a crawled page links to it",
         )
     if visit.due_at > now:
         return "later", f"{_past(visit, now)}; due again in {span(visit.due_at - now)}"
@@ -68,14 +68,14 @@ def _due(facts: Facts) -> tuple[Verdict, str]:
     """Judge a URL whose time has come."""
     status = facts.status
     if not facts.holder:
-        return "later", "due, but no node holds the lease of its slot just now"
+        return "later", "due, but no node holds the lease of its slot at present"
     if not facts.asked:
         return "yes", f"due; {facts.holder} holds the lease of its slot, but did not answer"
     if status.pause_reason:
-        return "later", f"due, but {facts.holder} fetches nothing: {status.pause_reason}"
+        return "later", f"due, but {facts.holder} does not crawl: {status.pause_reason}"
     if status.breaker_reason:
         wait = span(status.position.site_rest_s)
-        return "later", f"due, but its host is asked once in a while alone, next in {wait}: {status.breaker_reason}"
+        return "later", f"due, but its host fails and is retried occasionally, next in {wait}: {status.breaker_reason}"
     if status.robots == RobotsAccess.BARRED:
         return "later", f"due, but the site's robots.txt could not be read: {status.robots_why}"
     if status.position.site_rest_s > LONG_S:
@@ -107,7 +107,7 @@ def _so_far(facts: Facts) -> str:
 def _waits(status: UrlStatus) -> Iterator[str]:
     queued = status.position
     if queued.stage == UrlStage.UNKNOWN:
-        yield "which has yet to take it from its store"
+        yield "which has not read it from its store yet"
     if status.robots == RobotsAccess.UNKNOWN:
         yield "after the site's robots.txt"
     if queued.is_site_open:

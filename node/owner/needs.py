@@ -11,7 +11,7 @@ from crawl import span
 from node.api.status import NeedState
 from node.views.evidence import beyond_line
 from node.views.lenient_json import Json, count, number, table, tables, texts
-from node.views.safe_text import plain
+from node.views.safe_text import counted, plain
 from node.views.silence import SHOWN, SilenceWaits, silence_of
 from node.views.status import size
 
@@ -68,7 +68,7 @@ def _crawl(status: Json, now: float) -> _Judged:
     if still_s < STILL_S / 2:
         return _FINE
     unheld = count(crawl, "unheld")
-    why = f"nobody may crawl {unheld:,} of its slots" if unheld else plain(crawl.get("reason") or "")
+    why = f"{counted(unheld, 'slot')} without a crawler" if unheld else plain(crawl.get("reason") or "")
     text = f"pages are due, and none was fetched for {span(still_s)}: {why}; `dse-node peers` shows who is away"
     return ("trouble" if still_s >= STILL_S else "near"), text
 
@@ -78,7 +78,7 @@ def _copies(status: Json, now: float) -> _Judged:
     waits_s = number(copies, "oldest_s")
     if not waits_s:
         return _FINE
-    few = f"{count(status, 'under_replicated'):,} slots have fewer live copies than the strategy asks for"
+    few = f"{counted(count(status, 'under_replicated'), 'slot')} with too few live copies"
     text = (
         f"{few}, one for {waits_s / 60:,.0f} min; least {count(copies, 'least')}: see who is away with `dse-node peers`"
     )
@@ -91,12 +91,12 @@ def _disk(status: Json, now: float) -> _Judged:
     if refuses:
         return "trouble", f"no record fits any more: {refuses}"
     if given_up := count(disk, "given_up"):
-        lost = f"room ran short, so copies of {given_up:,} slots whose new owners came within a day were given up"
+        lost = f"the disk was nearly full, so the node gave up copies of {counted(given_up, 'slot')} with new owners"
         return "trouble", f"{lost}: raise store.quota_bytes"
     share = used / quota if quota else 0.0
     if share < ROOM_AGAIN:
         return _FINE
-    text = f"{size(used)} of {size(quota)} are used: raise store.quota_bytes, or new pages are not taken soon"
+    text = f"{size(used)} of {size(quota)} are used: raise store.quota_bytes, or the node will soon refuse new pages"
     return ("trouble" if share >= NEARLY_FULL else "near"), text
 
 
@@ -107,7 +107,7 @@ def _strategy(status: Json, now: float) -> _Judged:
         return _FINE
     days = (ends_at - now) / 86_400
     when = f"ends in {days:,.1f} days" if days > 0 else f"ended {-days:,.1f} days ago and stays in force"
-    return "trouble", f"strategy {version} {when}; no next one is known: its publishers must sign one"
+    return "trouble", f"strategy {version} {when}; no next version is known: its publishers must sign one"
 
 
 def _audit(status: Json, now: float) -> _Judged:
@@ -117,7 +117,7 @@ def _audit(status: Json, now: float) -> _Judged:
     if not recent:
         return _FINE
     records = max(count(each, "records") for each in recent)
-    text = f"{len(recent)} peers find records missing here, up to {records:,} of them: check this disk"
+    text = f"{counted(len(recent), 'peer')} found records missing here, up to {records:,}: check this disk"
     return "trouble", f"{text} with `dse-node store scrub`"
 
 

@@ -53,7 +53,7 @@ class MirrorFinder:
                 done.add(question.origin)
         for claim in self._mirrors.due_proofs():
             if self._mirrors.prove(claim, *await self._twins(claim)):
-                log.info("host %s is left to %s: own answers bear it out", claim.origin, claim.target)
+                log.info("host %s is a mirror of %s (confirmed); no longer crawled", claim.origin, claim.target)
 
     async def _decide(self, question: MirrorCandidate) -> bool:
         """Decide what an origin is; return whether that is news."""

@@ -9,7 +9,7 @@ from typing import Literal
 
 from node.views.lenient_json import Json, count, number, table, tables, texts
 from node.views.peers import CLOCK_OFF_S
-from node.views.safe_text import plain
+from node.views.safe_text import counted, plain
 from node.views.silence import silence_of
 from node.views.status import size, view_of
 
@@ -91,12 +91,12 @@ def _peers(status: Json) -> Finding:
         apart = [
             each for each in texts(status, "warnings", 600) if each.startswith("this node is a network of its own")
         ]
-        found, _, remedy = (apart[0] if apart else "none: this node is its network's only member").partition(". ")
+        found, _, remedy = (apart[0] if apart else "none: this node is the only member of its network").partition(". ")
         return Finding("peers", "look" if apart else "good", found, remedy)
     found = f"{live:,} of {others:,} other members answer"
     if live >= others:
         return Finding("peers", "good", found)
-    remedy = silence_of(status).text or "look at this machine's network and firewall; `dse-node peers` names them"
+    remedy = silence_of(status).text or "check this machine's network and firewall; `dse-node peers` lists the members"
     return Finding("peers", "look" if 2 * live >= others else "bad", found, remedy)
 
 
@@ -109,10 +109,10 @@ def _clock(status: Json) -> Finding:
     clock = table(status, "clock")
     behind_s, peers = number(clock, "behind_s"), count(clock, "peers")
     if not peers:
-        return Finding("clock", "look" if _others(status) else "good", "no peer told its time lately")
+        return Finding("clock", "look" if _others(status) else "good", "no peer has reported its clock recently")
     if abs(behind_s) <= CLOCK_EXACT_S:
-        return Finding("clock", "good", f"as those of most of {peers} peers, to within {CLOCK_EXACT_S:.0f} s")
-    how = f"{abs(behind_s):.0f} s {'behind' if behind_s > 0 else 'ahead of'} most of {peers} peers"
+        return Finding("clock", "good", f"within {CLOCK_EXACT_S:.0f} s, by {counted(peers, 'peer')}")
+    how = f"{abs(behind_s):.0f} s {'behind' if behind_s > 0 else 'ahead'}, by {counted(peers, 'peer')}"
     health: Health = "bad" if abs(behind_s) > CLOCK_OFF_S else "look"
     return Finding("clock", health, how, "set it, by NTP: timedatectl set-ntp true")
 
@@ -127,9 +127,9 @@ def _heartbeats(status: Json) -> Finding:
         return Finding("heartbeats", "good", "the strategy's rules refuse none")
     named = [f"{plain(each.get('peer', ''))[:16]}: {plain(each.get('reason', ''))}" for each in refused[-MAX_NAMED:]]
     remedy = (
-        "where they are your network's, a publisher declares their prefixes, or lowers puzzle_bits: docs/publisher.md"
+        "if they belong to your network, a publisher declares their prefixes, or lowers puzzle_bits: docs/publisher.md"
     )
-    return Finding("heartbeats", "look", f"those of {len(refused):,} nodes are refused; {'; '.join(named)}", remedy)
+    return Finding("heartbeats", "look", f"refused from {counted(len(refused), 'node')}; {'; '.join(named)}", remedy)
 
 
 def _ports(status: Json) -> Iterator[Finding]:
@@ -143,11 +143,11 @@ def _ports(status: Json) -> Iterator[Finding]:
         name = f"port {family.replace('ip', 'IP')}"
         text = plain(table(reachable, family).get("text", "")) or state
         if state == "reachable":
-            yield Finding(name, "good", "a peer that dialled back came through")
+            yield Finding(name, "good", "reachable: a peer could dial back")
         elif state == "unknown":
             is_fine = is_reached or is_alone
             remedy = "" if is_fine else "wait a minute for peers to try; each family needs a peer that has it"
-            yield Finding(name, "good" if is_fine else "look", f"no peer could try: {text}", remedy)
+            yield Finding(name, "good" if is_fine else "look", f"not tested: {text}", remedy)
         else:
             health: Health = "look" if is_reached or not is_client else "bad"
             remedy = "forward node.peer_port, UDP and TCP, to this machine; let it through its firewall"
@@ -170,18 +170,20 @@ def _sync(status: Json) -> Finding:
     slots, up_s = table(status, "slots"), number(status, "up_s")
     owned, ready = count(slots, "owned"), count(slots, "ready")
     if status.get("role") == "client":
-        return Finding("sync", "good", "a client keeps nothing for others")
+        return Finding("sync", "good", "a client stores nothing for others")
     if leaving := view_of(status).leaving:
-        return Finding("sync", "look", f"leaving: {leaving}", "wait for its end; `dse-node leave` shows how far it is")
+        return Finding("sync", "look", f"leaving: {leaving}", "wait; `dse-node leave` shows the progress")
     if not owned:
-        remedy = "wait to be admitted; where that lasts, `dse-node status` says why"
+        remedy = "wait until it is admitted; `dse-node status` shows the reason"
         health: Health = "bad" if up_s > ADMITTED_S else "look"
         return Finding("sync", health, "it owns no part of the network yet", remedy)
     if ready >= owned:
-        return Finding("sync", "good", f"all {owned:,} slots are ready to answer")
+        return Finding("sync", "good", f"all {counted(owned, 'slot')} ready to answer")
     left_s = up_s * (owned - ready) / ready if ready else 0.0
     about = f", the rest in some {max(1.0, left_s / 60):,.0f} min at the pace so far" if left_s else ""
-    return Finding("sync", "look", f"{ready:,} of {owned:,} slots are ready{about}", "wait; it compares with its peers")
+    return Finding(
+        "sync", "look", f"{ready:,} of {counted(owned, 'slot')} ready{about}", "wait; it compares with its peers"
+    )
 
 
 def _copies(status: Json) -> Finding:
@@ -191,7 +193,7 @@ def _copies(status: Json) -> Finding:
     remedy = "keep this node running: it copies them"
     if not count(table(status, "peers"), "live"):
         remedy = "keep this node running: copies are made when another member answers"
-    return Finding("copies", "look", f"{few:,} slots have too few copies", remedy)
+    return Finding("copies", "look", f"{counted(few, 'slot')} with too few copies", remedy)
 
 
 def version_finding(status: Json, peers: list[Json], strategy: Json) -> Finding:

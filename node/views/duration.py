@@ -21,7 +21,7 @@ def parse_duration(text: str) -> float:
     compact = text.strip().lower()
     parts = _PARTS.findall(compact)
     if not parts or _PARTS.sub("", compact).strip():
-        raise BadDuration(f"{text[:40]!r} is no length of time; give one such as 2h, 30m or 1h30m")
+        raise BadDuration(f"{text[:40]!r} is not a duration; use 2h, 30m or 1h30m")
     seconds = sum(int(count) * _UNITS[unit] for count, unit in parts)
     if not 0 < seconds <= MAX_S:
         raise BadDuration(f"{text[:40]!r} is not between 1s and 366d")

@@ -6,7 +6,7 @@ Pure: JSON in, lines out.
 from collections.abc import Iterator
 
 from node.views.lenient_json import Json, count, number, table, tables, texts
-from node.views.safe_text import day, plain
+from node.views.safe_text import counted, day, plain
 
 MAX_NAMED = 3
 ID_CHARS = 12
@@ -23,7 +23,8 @@ def looks_line(status: Json) -> str:
     told = "all as written"
     if unlike:
         told = f"{unlike:,} differed from what their authors wrote, {confirmed:,} of them twice"
-    return f"{fetches:,} fetches{share} for {count(looks, 'compared'):,} pages of others; {told}"
+    pages = counted(count(looks, "compared"), "page")
+    return f"{counted(fetches, 'fetch', 'fetches')}{share} for {pages} of others; {told}"
 
 
 def evidence_line(status: Json) -> str:
@@ -32,17 +33,19 @@ def evidence_line(status: Json) -> str:
     pieces, contradicted = table(looks, "evidence"), tables(looks, "contradicted")
     told = [_contradicted(each) for each in contradicted[:MAX_NAMED]]
     if len(contradicted) > MAX_NAMED:
-        told.append(f"{len(contradicted) - MAX_NAMED} more authors are contradicted")
+        told.append(f"{counted(len(contradicted) - MAX_NAMED, 'more author')} contradicted")
     known = {plain(each.get("node_id", "")) for each in contradicted}
     few = [author for author in pieces if plain(author) not in known][:MAX_NAMED]
-    told += [f"{count(pieces, author)} pieces of evidence against {plain(author)[:ID_CHARS]}" for author in few]
+    told += [
+        f"{counted(count(pieces, author), 'piece')} of evidence against {plain(author)[:ID_CHARS]}" for author in few
+    ]
     return "; ".join(told)
 
 
 def _contradicted(author: Json) -> str:
     who, domains = plain(author.get("node_id", ""))[:ID_CHARS], texts(author, "domains", 260, 100)
     votes = "keeps its leases" if author.get("votes") is True else f"gets no votes until {day(number(author, 'until'))}"
-    return f"{who} {votes}: {len(domains)} domains contradict it, see `dse-node evidence`"
+    return f"{who} {votes}: contradicted by {counted(len(domains), 'domain')}, see `dse-node evidence`"
 
 
 def local_lines(status: Json) -> Iterator[str]:
@@ -51,7 +54,7 @@ def local_lines(status: Json) -> Iterator[str]:
     authors = table(table(status, "limits"), "authors")
     told += [f"{plain(author)[:40]}: {beyond_line(table(authors, author))}" for author in authors]
     told += map(_roomless, tables(table(status, "limits"), "without_room"))
-    yield from told or ["nothing is known against anybody here"]
+    yield from told or ["no findings against any node"]
 
 
 def _roomless(said: Json) -> str:
@@ -75,7 +78,7 @@ def evidence_lines(body: Json) -> Iterator[str]:
     """Yield what the evidence says of each author, and what helps."""
     authors, needed = tables(body, "authors"), count(body, "domains_needed")
     if not authors:
-        yield "no evidence against anybody"
+        yield "no evidence against any node"
     for author in authors:
         yield from _author_lines(author, needed)
 
@@ -84,16 +87,17 @@ def _author_lines(author: Json, needed: int) -> Iterator[str]:
     who, domains = plain(author.get("node_id", ""))[:40], texts(author, "domains", 260, 1000)
     finders = {plain(piece.get("finder", "")) for piece in tables(author, "pieces")}
     more = f" and {len(domains) - MAX_DOMAINS} more" if len(domains) > MAX_DOMAINS else ""
-    yield f"{who}: pages differ from their sites on {', '.join(domains[:MAX_DOMAINS])}{more}; {len(finders)} finders"
+    where = f"{', '.join(domains[:MAX_DOMAINS])}{more}"
+    yield f"{who}: pages differ from their sites on {where}; {counted(len(finders), 'finder')}"
     if author.get("counts") is not True:
-        yield f"  too little to accuse anybody: {needed} domains are needed"
+        yield f"  not enough evidence: {counted(needed, 'domain')} needed"
         return
     if until := number(author, "no_votes_until"):
-        yield f"  this node votes for it no more until {day(until)}"
+        yield f"  this node does not vote for it until {day(until)}"
     again = table(author, "again")
     for domain in sorted(again):
         yield f"  fetched again: {plain(domain)}: {plain(again[domain])}"
     if author.get("confirmed") is True:
-        yield f"  confirmed: block it by `dse-node strategy draft --block {who}`, then sign and publish that"
+        yield f"  confirmed: block it with `dse-node strategy draft --block {who}`, then sign and publish the draft"
     elif again:
-        yield "  not confirmed: accuse nobody; ask again later"
+        yield "  not confirmed: block nothing; check again later"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from crawl import span
 from node.views.lenient_json import Json, table, texts
-from node.views.safe_text import plain
+from node.views.safe_text import counted, plain
 
 _QUEUE_STATES = {
     "unknown": "not in its queue",
@@ -57,7 +57,7 @@ def _owner(owner: Json) -> str:
 
 def _holder(holder: object) -> str:
     if not isinstance(holder, dict):
-        return "nobody holds the lease of its slot just now"
+        return "no node holds the lease of its slot at present"
     name = "this node" if holder.get("self") else plain(str(holder.get("node_id", "")))
     return name if holder.get("answered") else f"{name}, which did not answer"
 
@@ -74,11 +74,11 @@ def _rule(rule: Json) -> Iterator[str]:
     if not rule.get("allowed", True):
         yield plain(rule.get("reason", ""))
         return
-    yield f"strategy {rule.get('strategy_version', '?')} allows it, no guard objects"
-    yield f"its host rests {rule.get('min_delay_s', 0):g} s at least"
+    yield f"allowed by strategy {rule.get('strategy_version', '?')}; no other rule blocks it"
+    yield f"at least {rule.get('min_delay_s', 0):g} s between two requests to its host"
     yield from (f"its addresses by {plain(words)}" for words in texts(rule, "addresses"))
     if rule.get("max_depth") is not None:
-        yield f"{rule['max_depth']} links deep at most"
+        yield f"at most {rule['max_depth']} links deep"
     if rule.get("preferred"):
         yield f"rule {plain(rule.get('number', '?'))} names node {plain(str(rule['preferred'])[:12])} as its crawler"
 
@@ -94,7 +94,7 @@ def _known(known: object, now: float) -> Iterator[str]:
     if known.get("target"):
         yield f"to {plain(known['target'])}"
     if known.get("changes"):
-        yield f"changed at {known['changes']} visits"
+        yield f"changed at {counted(known['changes'], 'visit')}"
     if known.get("due_at", 0) > now:
         yield f"due again in {span(known['due_at'] - now)}"
     if known.get("state") not in ("waiting", "fetched"):

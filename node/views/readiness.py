@@ -4,6 +4,7 @@ Pure: the answer of /api/v1/status in, reasons out.
 """
 
 from node.views.lenient_json import Json, count, table
+from node.views.safe_text import counted
 from node.views.status import view_of
 
 MAX_WARNINGS = 5
@@ -19,9 +20,9 @@ def not_ready_reasons(status: Json) -> tuple[str, ...]:
     elif ready > 0:
         return ()
     elif view.is_client:
-        first = "it is a client, which keeps nothing for others: ask a member"
+        first = "it is a client, which stores nothing for others: ask a member"
     elif owned:
-        first = f"none of its {owned:,} slots has been compared with their other owners yet"
+        first = f"none of its {counted(owned, 'slot')} has been compared with other owners yet"
     else:
-        first = "it owns no slot yet: members must have admitted it, and it must have heard of them"
+        first = "it owns no slot yet: members must admit it first"
     return (first, *view.warnings[:MAX_WARNINGS])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from node.views.balance import balance_line
 from node.views.evidence import evidence_line, looks_line
 from node.views.lenient_json import Json, count, number, table, tables, texts
-from node.views.safe_text import day, plain
+from node.views.safe_text import counted, day, plain
 
 MAX_LIARS = 3  # named among the warnings
 MAX_INDEXES = 4
@@ -91,8 +91,7 @@ class StatusView:
         """Say how far a node is that leaves its network for good; "" where it stays."""
         if self.leaving_slots is None:
             return ""
-        noun = "slot" if self.leaving_slots == 1 else "slots"
-        return f"{self.leaving_slots:,} {noun} left to hand over"
+        return f"{counted(self.leaving_slots, 'slot')} left to hand over"
 
     @property
     def disk_share(self) -> float:
@@ -208,13 +207,15 @@ def _scrub(scrub: Json) -> str:
     if ended := day(number(scrub, "ended_at")):
         line += f", all of it before {ended}"
     if lost := count(scrub, "lost"):
-        line += f"; {lost:,} records found damaged since the start, {count(scrub, 'healed'):,} of them back from others"
+        line += (
+            f"; {counted(lost, 'damaged record')} since the start, {count(scrub, 'healed'):,} fetched again from others"
+        )
     return line
 
 
 def _not_taken(refused: Json) -> str:
-    counted = sorted(((count(refused, reason), plain(reason)) for reason in list(refused)[:MAX_REASONS]), reverse=True)
-    return ", ".join(f"{times:,} {reason}" for times, reason in counted[:SHOWN_REASONS] if times > 0)
+    found = sorted(((count(refused, reason), plain(reason)) for reason in list(refused)[:MAX_REASONS]), reverse=True)
+    return ", ".join(f"{times:,} {reason}" for times, reason in found[:SHOWN_REASONS] if times > 0)
 
 
 def _place(status: Json, path: str) -> tuple[Json, str]:
@@ -249,7 +250,7 @@ def _doubted(status: Json) -> tuple[str, ...]:
     told = table(status, "possession").get("doubted")
     peers = [plain(peer)[:12] for peer in told] if isinstance(told, list) else []
     return tuple(
-        f"peer {peer} does not show records that should lie there: they are copied elsewhere"
+        f"peer {peer} does not show records that it should have: they are copied elsewhere"
         for peer in peers[:MAX_LIARS]
     )
 
@@ -265,16 +266,16 @@ def size(amount: float) -> str:
 
 def _copies(copies: Json) -> str:
     """Write how many live copies slots have, for how long some have waited for more, and what is kept for others."""
-    counted = _histogram(copies)
-    parts = [", ".join(f"{held} of {many:,} slots" for held, many in counted)] if counted else []
-    if counted and "mean" in copies:
-        parts[0] += f", {number(copies, 'mean'):.1f} in the mean"
+    found = _histogram(copies)
+    parts = [", ".join(f"{held} of {counted(many, 'slot')}" for held, many in found)] if found else []
+    if found and "mean" in copies:
+        parts[0] += f", average {number(copies, 'mean'):.1f}"
     if oldest_s := number(copies, "oldest_s"):
         slot = f", slot {count(copies, 'oldest_slot')} for longest" if copies.get("oldest_slot") is not None else ""
         parts.append(f"some too few for {oldest_s / 60:,.0f} min{slot}")
     kept, copying = count(copies, "kept"), count(copies, "copying")
     if kept or copying:
-        parts.append(f"{kept:,} slots kept for silent owners, {copying:,} being copied")
+        parts.append(f"{counted(kept, 'slot')} kept for silent owners, {copying:,} being copied")
     return "; ".join(parts)
 
 

@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from node.views.lenient_json import Json, count, number, table
+from node.views.safe_text import counted
 from node.views.status import StatusView, size, view_of
 
 REMEMBERED = 60  # readings, which the small plots show
@@ -64,20 +65,20 @@ def state_sentence(view: StatusView) -> str:
     if view.called_for and not view.has_faults:
         return f"It needs you: {view.called_for[0]}"
     if view.has_faults:
-        return "Its machine has a fault: `dse-node doctor` names it and what helps"
+        return "Its machine has a fault: `dse-node doctor` shows it and the remedy"
     if view.is_client:
-        return "It is a client: it owns nothing and fetches by order"
+        return "It is a client: it stores nothing for others and fetches on request"
     if not view.owned:
         return "It owns no part of the network yet: it waits to be admitted"
     if view.ready < view.owned:
         return f"It compares with its peers: {view.ready:,} of {view.owned:,} slots are ready to answer"
     if view.under_replicated:
-        return f"It answers, while {view.under_replicated:,} slots wait for more copies"
+        return f"It answers; {counted(view.under_replicated, 'slot')} with too few copies"
     if view.is_settled:
-        return "It has done all there is to do: every page is fetched, copied and indexed"
+        return "Everything is done: every page is fetched, copied and indexed"
     if view.is_crawling and view.per_s > 0:
-        return f"It answers and crawls: {view.due:,} addresses of the network wait"
-    return f"It answers; the crawl rests{f': {view.crawl_reason}' if view.crawl_reason else ''}"
+        return f"It answers and crawls: {counted(view.due, 'address', 'addresses')} of the network to go"
+    return f"It answers; the crawler is idle{f': {view.crawl_reason}' if view.crawl_reason else ''}"
 
 
 def sparks(values: "deque[float]") -> str:
@@ -117,6 +118,6 @@ def _disk(view: StatusView) -> str:
 
 
 def _copies(view: StatusView) -> str:
-    counted = ", ".join(f"{held} of {many:,} slots" for held, many in view.slots_by_copies)
-    state = f"too few of {view.under_replicated:,} slots" if view.under_replicated else "complete"
-    return f"{state} ({counted})" if counted else state
+    found = ", ".join(f"{held} of {counted(many, 'slot')}" for held, many in view.slots_by_copies)
+    state = f"too few of {counted(view.under_replicated, 'slot')}" if view.under_replicated else "complete"
+    return f"{state} ({found})" if found else state

@@ -62,11 +62,11 @@ def test_an_owner_removes_a_page_with_a_file_at_the_site_or_a_dns_record_and_the
         file = tmp_path / "web" / "town.test" / PROOF_PATH.lstrip("/")
         file.parent.mkdir()
         file.write_text(f"of the town\n{NAME} /museum.html\n")
-        assert "that begins with /museum.html is hidden" in one.do("remove", private)
+        assert "/museum.html will be hidden" in one.do("remove", private)
         wait_until("it is hidden", lambda: private not in one.urls("opening hours"), HIDDEN_WITHIN_S)
         assert len(one.urls("opening hours")) == len(ROOMS) - 1
 
         dns.texts["_dse-node-removal.town.test"] = [f'"{NAME} /pool.html"']
-        assert "that begins with /pool.html is hidden" in one.do("remove", f"{origin}/pool.html")
+        assert "/pool.html will be hidden" in one.do("remove", f"{origin}/pool.html")
         wait_until("it is hidden", lambda: len(one.urls("opening hours")) == len(ROOMS) - 2, HIDDEN_WITHIN_S)
         one.stop()

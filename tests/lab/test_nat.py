@@ -39,7 +39,7 @@ async def test_a_node_behind_a_nat_finds_out_joins_searches_and_crawls_by_order(
         await judge.one_view(members, within_s=60)
         await net.install(home)
         await until("it finds out", lambda: is_client(home), within_s=30)
-        assert "client: owns nothing" in await home.do("status")
+        assert "client: stores nothing" in await home.do("status")
         front_page = f"http://{SITE}:{PORT}/"
         assert "1 address handed over" in await home.do("crawl", front_page, "--depth", "9")
         await judge.rested(members, within_s=90)

@@ -18,7 +18,7 @@ from node.views.status import size
 from node.views.strategy import instant
 
 ASKED = "settings that run a program, open this node to others or send data"
-NO_PROOF = "(its signature shows that the file is whole, not that its maker can be trusted)"
+NO_PROOF = "(the signature proves that the file is complete, not that its maker can be trusted)"
 
 
 def make(arguments: Namespace) -> int:
@@ -44,7 +44,7 @@ def make(arguments: Namespace) -> int:
     took_s = time.monotonic() - began
     print(f"{target}: {len(manifest.files):,} files, {size(target.stat().st_size)}, in {took_s:.1f} s")
     if pass_phrase is None:
-        print("the node's key is not in it: restored, it is another node with the same records and limits")
+        print("the node's key is not in it: a restored node is a new node with the same records and limits")
     return 0
 
 
@@ -77,13 +77,13 @@ def put_back(arguments: Namespace) -> int:
 
 def _say_what_it_is(done: Restored) -> None:
     if done.is_same:
-        print("stop the node that it was made of before you run this one: it has the same key")
+        print("stop the original node before you run this one: both have the same key")
     else:
-        print(f"a new node with the records of {done.manifest.node_id[:12]}; a network by invitation asks it for one")
-        print("of its settings the quota and the limits of its crawl were taken over, and no others: see config.toml")
+        print(f"a new node with the records of {done.manifest.node_id[:12]}; `dse-node accept` gives it an invitation")
+        print("restored settings: the quota and the limits of the crawl; all others have defaults: see config.toml")
     if done.left_out:
-        print(f"left out, as nobody agreed to them: {', '.join(done.left_out)}")
-        print("to take them over, restore again with --trust-settings, or write them into config.toml")
+        print(f"left out, because you did not accept them: {', '.join(done.left_out)}")
+        print("to restore them, run restore again with --trust-settings, or write them into config.toml")
 
 
 def _takes_network(network: Network, is_sure: bool) -> bool:
@@ -96,7 +96,7 @@ def _takes_network(network: Network, is_sure: bool) -> bool:
     if is_sure:
         return True
     if not is_terminal():
-        remedy = "see that these are the name and id of your network, then add --yes"
+        remedy = "check that these are the name and id of your network, then add --yes"
         raise BadBackup("--yes", "is missing, and there is no terminal to ask at", remedy)
     return ask("Is this your network? [y/N] ").strip().lower() in ("y", "yes")
 
@@ -108,7 +108,7 @@ def _takes_settings(settings: Settings, is_trusted: bool) -> bool:
     print_facts([(f"  {key}", toml_value(value)) for key, value in settings.items()])
     if is_trusted or not is_terminal():
         return is_trusted
-    return ask("Take them over? [y/N] ").strip().lower() in ("y", "yes")
+    return ask("Restore them? [y/N] ").strip().lower() in ("y", "yes")
 
 
 def _pass_phrase(arguments: Namespace, *, is_new: bool) -> str | None:
@@ -119,14 +119,12 @@ def _pass_phrase(arguments: Namespace, *, is_new: bool) -> str | None:
         try:
             return _checked(Path(arguments.passphrase_file).read_text().rstrip("\n"), is_new=is_new)
         except (OSError, UnicodeDecodeError) as error:
-            raise BadBackup(arguments.passphrase_file, str(error), "name a file that holds the pass phrase") from None
+            raise BadBackup(arguments.passphrase_file, str(error), "name a file that contains the passphrase") from None
     if not sys.stdin.isatty():
-        raise BadBackup(
-            "--with-identity", "needs a pass phrase, and there is no terminal", "add --passphrase-file FILE"
-        )
-    pass_phrase = _checked(getpass.getpass("pass phrase: "), is_new=is_new)
+        raise BadBackup("--with-identity", "needs a passphrase, and there is no terminal", "add --passphrase-file FILE")
+    pass_phrase = _checked(getpass.getpass("passphrase: "), is_new=is_new)
     if is_new and getpass.getpass("once more: ") != pass_phrase:
-        raise BadBackup("pass phrase", "differs from the first", "try again")
+        raise BadBackup("passphrase", "differs from the first", "try again")
     return pass_phrase
 
 

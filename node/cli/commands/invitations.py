@@ -22,7 +22,7 @@ from node.cli.commands.target_node import data_dir
 from node.config.data_dir import DataDir
 from node.errors import BadDataDir
 from node.strategy.founding import make_invitation
-from node.views.safe_text import day
+from node.views.safe_text import counted, day
 
 MAX_FILE_BYTES = 1 << 20
 MOST_WORDS = 64  # vouchers that one node keeps findable
@@ -55,7 +55,7 @@ def invite(arguments: Namespace) -> int:
         print_json(found | {"id": voucher_id(made.voucher).hex(), "uses": arguments.uses})
         return 0
     print_facts([*found.items(), *facts.items()])
-    print("\nWhoever has this may join; keep it as you keep a key. To take it back, a publisher runs:")
+    print("\nAnyone with this invitation can join, so keep it like a key. To revoke it, a publisher runs:")
     print(f"  dse-node strategy draft --revoke {voucher_id(made.voucher).hex()} --out draft.json")
     if words:
         print('They join with: dse-node init --network FILE --invitation "WORDS", while this node runs.')
@@ -70,7 +70,7 @@ def accept(arguments: Namespace) -> int:
     assert found is not None
     data.invite(str(found))
     print_facts(invitation_facts(found))
-    print("the node shows it from its next start on: dse-node run")
+    print("restart the node to use it: dse-node run")
     return 0
 
 
@@ -89,8 +89,8 @@ def invitation_facts(invitation: Invitation | None) -> list[tuple[str, str]]:
     if invitation is None or not invitation.voucher:
         return []
     voucher, identifier = open_voucher(invitation.voucher), voucher_id(invitation.voucher).hex()
-    nodes = "one node" if voucher.uses == 1 else f"{voucher.uses} nodes"
-    return [("invitation", f"{identifier}: lets {nodes} in, until {day(voucher.expires_at)}")]
+    nodes = counted(voucher.uses, "node")
+    return [("invitation", f"{identifier}: for {nodes}, until {day(voucher.expires_at)}")]
 
 
 def _given(given: str, network: str) -> Invitation:

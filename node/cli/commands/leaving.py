@@ -9,7 +9,7 @@ from node.cli.commands.output import asked_for_yes
 from node.cli.commands.target_node import client
 from node.errors import NothingToDo
 from node.views.lenient_json import Json
-from node.views.safe_text import plain
+from node.views.safe_text import counted, plain
 
 LOOK_EVERY_S = 1.0
 
@@ -21,15 +21,15 @@ def leave(arguments: Namespace) -> int:
         body = node.post("/api/v1/leave", {"at_once": True, "sure": arguments.yes})
         print(_risk(body))
         if not arguments.yes:
-            print("It is still here: `dse-node leave` hands all of it over first; --now --yes ends it all the same")
+            print("The node still runs: `dse-node leave` hands everything over first; --now --yes ends it at once")
             return 1
     else:
         is_leaving = isinstance(node.get("/api/v1/status").get("leaving"), dict)
         if not (is_leaving or arguments.yes or _confirmed()):
-            print("It stays.")
+            print("The node stays.")
             return 1
         _follow(node, node.post("/api/v1/leave", {"at_once": False, "sure": False}))
-    print("it has left its network, and the node ends")
+    print("The node has left its network and ends.")
     return 0
 
 
@@ -37,9 +37,7 @@ def _confirmed() -> bool:
     """Ask at a terminal; where there is none, only --yes begins what cannot be undone."""
     if not sys.stdin.isatty():
         raise NothingToDo("--yes", "is missing, and there is no terminal to ask at", "leaving is for good: add --yes")
-    print(
-        "The node hands everything over, owns nothing from then on, and ends. This cannot be undone.", file=sys.stderr
-    )
+    print("The node hands over all its records, then ends. This cannot be undone.", file=sys.stderr)
     return asked_for_yes("Leave the network for good?")
 
 
@@ -54,18 +52,18 @@ def _follow(node: ApiClient, body: Json) -> None:
             time.sleep(LOOK_EVERY_S)
             body = node.post("/api/v1/leave", {})
     except KeyboardInterrupt:
-        print("\nThe node goes on leaving: `dse-node leave` shows again how far it is.", file=sys.stderr)
+        print("\nThe node continues to leave: `dse-node leave` shows the progress.", file=sys.stderr)
         raise
 
 
 def _line(body: Json) -> str:
     waits = ", ".join(plain(peer)[:12] for peer in body["silent"])
-    line = f"{body['slots']:,} slots with {body['documents']:,} documents to hand over"
-    return f"{line}; waits for {waits}, silent owners: `leave --now` says what is at risk" if waits else line
+    line = f"{counted(body['slots'], 'slot')} with {counted(body['documents'], 'document')} to hand over"
+    return f"{line}; waiting for nodes that do not answer: {waits} (risk: `leave --now`)" if waits else line
 
 
 def _risk(body: Json) -> str:
     risk, documents = body["at_risk"], body["documents"]
     if not risk:
-        return f"each of its {documents:,} documents has another live copy; copies will be fewer for a while"
-    return f"{risk:,} of its {documents:,} documents have no other live copy"
+        return f"each of its {counted(documents, 'document')} has another live copy"
+    return f"{risk:,} of its {counted(documents, 'document')} without another live copy"

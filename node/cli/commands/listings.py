@@ -10,7 +10,7 @@ from node.cli.commands.output import print_csv, print_json, print_table
 from node.cli.commands.target_node import client
 from node.views.lenient_json import count, number, table, tables
 from node.views.peers import PeerRow, endpoint_text, peer_rows
-from node.views.safe_text import plain
+from node.views.safe_text import counted, plain
 from node.views.status import size
 from node.views.strategy import instant
 
@@ -71,11 +71,11 @@ def sites(arguments: Namespace) -> int:
 def _reservations(body: Json, shown: int) -> Iterator[str]:
     """Say what the list lacks."""
     if (matching := count(body, "matching")) > shown:
-        yield f"{shown:,} of {matching:,} sites; --limit shows more"
+        yield f"{shown:,} of {counted(matching, 'site')}; --limit shows more"
     if body.get("partial") is True:
-        yield f"partial: {count(body, 'answered'):,} of {count(body, 'members'):,} members told their sites"
+        yield f"partial: {count(body, 'answered'):,} of {counted(count(body, 'members'), 'member')} answered"
     if body.get("cut") is True:
-        yield "some members crawl more sites than the 1,000 that they told"
+        yield "some members crawl more sites than the 1,000 that they list"
 
 
 def _pages(node: ApiClient, path: str, wanted: Json, most: int) -> Iterator[Json]:

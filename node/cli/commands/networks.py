@@ -53,7 +53,7 @@ def new(arguments: Namespace) -> int:
         print_json({**files, "id": load_network(out).id})
         return 0
     print_facts(list(files.items()))
-    print("\nGive the network file to everybody who shall join.")
+    print("\nGive the network file to everyone who should join.")
     print("Keep the publisher key to yourself and the offline key on another medium: either signs the next strategy.")
     print(STRANGERS.format(price=f"2^{fields['puzzle_bits']} hashes") if arguments.open else JOINS)
     return 0
@@ -113,7 +113,7 @@ def _found(data: DataDir) -> int:
             remedy = "start it; if it then waits for them, run `dse-node network begin` again"
             raise BadDataDir(str(data.root), "this node has met other members, so it is not the first", remedy)
         data.found(node_id)
-    print(f"node {node_id} is the first of its network: it starts without any other member")
+    print(f"node {node_id} is the first of its network: it may now start without any other member")
     return 0
 
 

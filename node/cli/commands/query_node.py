@@ -8,7 +8,7 @@ from node.cli.commands.target_node import client
 from node.errors import RefusedByNode
 from node.views.duration import parse_duration
 from node.views.evidence import evidence_lines, local_lines
-from node.views.safe_text import around, plain
+from node.views.safe_text import around, counted, plain
 from node.views.status import StatusView, size, view_of
 from node.web.rendering.translations import translator
 from node.web.search.results import Result, ResultPage, result_page
@@ -50,7 +50,7 @@ def status(arguments: Namespace) -> int:
             print(f"\nneeds you: {need}")
         for warning in view.warnings:
             if warning not in view.called_for:
-                print(f"\nto look at: {warning}")
+                print(f"\nneeds attention: {warning}")
     return NEEDS_OWNER if view.has_faults or view.called_for else 0
 
 
@@ -63,7 +63,7 @@ def _ready(arguments: Namespace) -> int:
     if arguments.json:
         print_json(body)
     else:
-        print("ready" if body.get("ready") is True else "not ready: `dse-node status` says why")
+        print("ready" if body.get("ready") is True else "not ready: `dse-node status` shows the reason")
     return 0 if body.get("ready") is True else 1
 
 
@@ -86,7 +86,8 @@ def remove(arguments: Namespace) -> int:
     if arguments.json:
         print_json(body)
     else:
-        print(f"all of {plain(body['site'])} that begins with {plain(body['prefix'])} is hidden within minutes")
+        page = f"https://{plain(body['site'])}{plain(body['prefix'])}"
+        print(f"All pages under {page} will be hidden within a minute and erased within an hour.")
     return 0
 
 
@@ -115,7 +116,7 @@ def pause(arguments: Namespace) -> int:
     if arguments.duration:
         body["for_s"] = parse_duration(arguments.duration)
     reason = plain(client(arguments, needs_token=True).post("/api/v1/pause", body).get("reason", ""))
-    print(f"{reason or 'paused'}. It fetches nothing meanwhile; it still stores, indexes and answers.")
+    print(f"{reason or 'paused'}. It does not crawl; it still stores, indexes and answers.")
     return 0
 
 
@@ -185,44 +186,43 @@ def _members(view: StatusView) -> str:
 def _refuses(view: StatusView) -> str:
     if not view.refuse_entries:
         return ""
-    noun = "entry" if view.refuse_entries == 1 else "entries"
-    return f"{view.refuse_entries} {noun} of crawl.refuse, {view.refuse_told} of them told to peers"
+    entries = counted(view.refuse_entries, "entry", "entries")
+    return f"{entries} of crawl.refuse, {view.refuse_told:,} of them announced to peers"
 
 
 def _index(view: StatusView) -> str:
     """Say how far the index is: that copies are alike does not mean that no page is still to come."""
     if view.is_settled:
-        return "settled: all copies are indexed alike, and no address waits to be fetched"
+        return "settled: all copies are indexed, and no address waits"
     if not view.are_alike:
-        return "still catching up"
-    waits = f"{view.due:,} addresses of the network wait to be fetched"
-    return (
-        f"all copies are indexed alike, while {waits if view.due else f'nobody crawls {view.unheld:,} slots just now'}"
-    )
+        return "still comparing and indexing copies"
+    if view.due:
+        return f"up to date; {counted(view.due, 'address', 'addresses')} still waiting to be fetched"
+    return f"up to date; {counted(view.unheld, 'slot')} without a crawler"
 
 
 def _copies(view: StatusView) -> str:
-    state = f"too few of {view.under_replicated:,} slots just now" if view.under_replicated else "complete"
+    state = f"too few of {counted(view.under_replicated, 'slot')}" if view.under_replicated else "complete"
     return f"{state} ({view.copies})" if view.copies else state
 
 
 def _in_network(view: StatusView) -> str:
     if not view.knows_network:
-        return "how many the network has is not known here yet"
+        return "number in the network not known yet"
     return f"{'' if view.is_network_counted else 'about '}{view.network_documents:,} in the network"
 
 
 def _disk(view: StatusView) -> str:
     if not view.disk_quota:
         return size(view.disk_used)
-    full = f", full in {view.full_in_days:,.0f} days as it grew in the last one" if view.full_in_days else ""
+    full = f", full in {view.full_in_days:,.0f} days at the last day's rate" if view.full_in_days else ""
     return f"{size(view.disk_used)} of {size(view.disk_quota)}{full}"
 
 
 def _scripts(pages: int) -> str:
     if not pages:
         return ""
-    return f"{pages:,} {'page needs' if pages == 1 else 'pages need'} JavaScript, which is not run"
+    return f"{counted(pages, 'page')} with JavaScript, which is not run"
 
 
 def _facts(view: StatusView) -> list[tuple[str, str]]:
@@ -234,7 +234,7 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("version", view.version),
         ("members", _members(view)),
         ("leaving", view.leaving),
-        ("role", "client: owns nothing, fetches by order" if view.is_client else ""),
+        ("role", "client: stores nothing for others, fetches on request" if view.is_client else ""),
         ("reached", view.reachable),
         ("pages", f"{view.documents:,} kept here; {_in_network(view)}"),
         ("slots", f"{view.owned} owned, {view.ready} ready to answer, {view.leased} being crawled"),
@@ -242,7 +242,7 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("copies", _copies(view)),
         ("crawler", f"{view.crawl_state}{reason}"),
         ("refuses", _refuses(view)),
-        ("fetched", f"{view.fetched:,} since the start, {view.per_s:.1f} a second; {view.frontier:,} addresses wait"),
+        ("fetched", f"{view.fetched:,} since the start, {view.per_s:.1f} a second; {view.frontier:,} waiting"),
         ("scripts", _scripts(view.needs_javascript)),
         ("not taken", view.not_taken),
         ("second looks", view.second_looks),

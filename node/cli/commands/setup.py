@@ -25,8 +25,8 @@ from node.version import VERSION
 
 GB = 1_000_000_000
 UNINVITED = """\
-This network is by invitation, and the network file holds none: until this node has one it asks, and owns nothing.
-Ask a member who may invite, then run: dse-node accept FILE, or dse-node accept WORD WORD …"""
+This network needs an invitation, and the network file contains none. Until it has one, this node can search, but stores
+nothing for others. Ask a member for one, then run: dse-node accept FILE, or dse-node accept WORD WORD …"""
 PROFILES: dict[str, dict[str, Any]] = {
     "guest": {"node.mode": "client", "store.quota_bytes": 5 * GB, "crawl.max_open_fetches": 8, "dht.stable": False},
     "server": {},
@@ -38,7 +38,7 @@ def init(arguments: Namespace) -> int:
     """Make a node: directory, identity, network file, configuration, in that order; the configuration makes it one."""
     data = data_dir(arguments)
     if data.config.exists():
-        raise BadDataDir(str(data.root), "a node lives here already", "`dse-node run` starts it")
+        raise BadDataDir(str(data.root), "there is a node here already", "start it: `dse-node run`")
     answers = _answers(arguments, data)
     given: str = arguments.network or answers.network
     network = _given_network(given) if given else None
@@ -46,14 +46,14 @@ def init(arguments: Namespace) -> int:
     pairs = [f"node.seed_url={given}"] if is_url(given) else []
     settings = chosen_settings(arguments.profile, [*pairs, *answers.settings, *arguments.set])
     if settings.get("node.mode") == "client" and not given:
-        raise ConfigError("node.mode", "is client, but there is no network to be a guest of", "give --network FILE")
+        raise ConfigError("node.mode", "is client, which needs a network", "give --network FILE")
     data.create()
     identity = ensure_identity(data)
     if network is None:
         breaks_ties = {"tie_breaker": identity.node_id.hex()}
         network, keys = make_network(arguments.name, data.keys / arguments.name, fields=breaks_ties)
         print(f"made a private network; its publisher keys: {', '.join(str(key) for key in keys)}", file=sys.stderr)
-        print("keep the offline one on another medium; the network's strategy is signed with either", file=sys.stderr)
+        print("keep the offline key on another medium; either key signs the network's strategy", file=sys.stderr)
         data.found(identity.node_id.hex())
         network, invitation = split_invitation(network)
     elif not is_url(given) and settings.get("node.mode") != "client" and founder_note(Path(given)).exists():
@@ -75,7 +75,7 @@ def _answers(arguments: Namespace, data: DataDir) -> FirstAnswers:
     """Ask a person at a terminal what the command line left open, before anything is written."""
     if arguments.yes or arguments.json or not is_terminal():
         return FirstAnswers()
-    print(f"This makes a node in {data.root}. Enter takes what stands in brackets, Ctrl-C ends it.")
+    print(f"This makes a node in {data.root}. Press Enter for the value in brackets, Ctrl-C to stop.")
     is_open = arguments.profile == "server" and not arguments.set
     costs = costs_here(data.root) if is_open else ""
     return first_answers(ask, costs, needs_network=not arguments.network, needs_limits=is_open)

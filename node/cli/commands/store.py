@@ -8,6 +8,7 @@ from node.api.body import Json
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import client, data_dir
 from node.cli.http_client import HttpClient
+from node.views.safe_text import counted
 from node.views.status import size
 from store import StoreReport, check_store
 
@@ -34,7 +35,9 @@ def scrub(arguments: Namespace) -> int:
     node = client(arguments, needs_token=True)
     body, before = node.post("/api/v1/scrub", {}), ""
     while not body["read_at"]:
-        if (line := f"{body['share']:.0%} read, {body['read_records']:,} records") != before and not arguments.json:
+        if (
+            line := f"{body['share']:.0%} read, {counted(body['read_records'], 'record')}"
+        ) != before and not arguments.json:
             print(line, flush=True)
             before = line
         time.sleep(LOOK_EVERY_S)
@@ -61,11 +64,11 @@ def _healed(node: HttpClient, body: Json) -> Json:
 
 
 def _outcome(body: Json) -> str:
-    line = f"{body['read_records']:,} records read, former versions included; {body['damaged']:,} damaged"
+    line = f"{counted(body['read_records'], 'record')} read, former versions included; {body['damaged']:,} damaged"
     if body["damaged"]:
-        line += f", {body['came_back']:,} of them back from other owners"
+        line += f", {body['came_back']:,} of them fetched again from other owners"
     if body["open"]:
-        return f"{line}; {body['open']:,} are still looked for: `dse-node status` says when they are back"
+        return f"{line}; {body['open']:,} still missing: `dse-node status` shows the progress"
     return line
 
 
@@ -74,11 +77,11 @@ def _print(report: StoreReport) -> None:
         ("segments", f"{report.segments:,}, {size(report.bytes)}"),
         ("frames", f"{report.frames:,}"),
         ("records", f"{report.records:,}, former versions included"),
-        ("index", f"{report.rows:,} rows"),
+        ("index", counted(report.rows, "row")),
     ]
     if report.torn_bytes:
-        facts.append(("torn", f"{size(report.torn_bytes)} that a crash left; the next start cuts them off"))
+        facts.append(("torn", f"{size(report.torn_bytes)} left by a crash; the next start removes them"))
     print_facts(facts)
     for flaw in report.flaws:
         print(f"{flaw.what}: {flaw.count:,} ({flaw.where}); {flaw.remedy}")
-    print("something is wrong" if report.flaws else "all is sound")
+    print("flaws found" if report.flaws else "no flaws")

@@ -28,10 +28,10 @@ def snapshot(
     ("now", "state", "says"),
     [
         (snapshot(0.0, pause_reason="disk full", pending=9), "paused", "disk full"),
-        (snapshot(0.0, late_s=7.0, pending=3), "waiting", "3 pages wait until their owners acknowledge them"),
+        (snapshot(0.0, late_s=7.0, pending=3), "waiting", "3 pages wait for their owners to acknowledge them"),
         (snapshot(0.0, late_s=7.0), "waiting", "crawl.max_bytes_s is used up: the next fetch begins in 7 s"),
-        (snapshot(0.0, 0.0), "waiting", "all 2 due URLs wait until their sites may be asked again, the first in 0 s"),
-        (snapshot(holds=False), "idle", "holds no lease"),
+        (snapshot(0.0, 0.0), "waiting", "all 2 due URLs wait for the delay of their sites, the first for 0 s"),
+        (snapshot(holds=False), "idle", "other nodes crawl"),
         (snapshot(1e9 + 30), "waiting", "1 URLs are due within a minute, the first in 30 s"),
         (snapshot(1e9 + 7200), "idle", "all 1 URLs known here were visited; the next one is due again in 2 hours"),
         (snapshot(), "idle", "no URL is known"),
@@ -52,7 +52,7 @@ def test_a_url_in_flight_and_hosts_that_do_not_answer_are_told() -> None:
     sites.end_request(task, NOW.steady, 5.0)
     frontier.settle(task, None, NOW)
     now.delays.after_failure("h0.test", NOW.steady, "time", 1.0)
-    assert "asked once in a while alone: h0.test (1 requests in a row failed, last: time)" in now.explain(NOW)[1]
+    assert "failing, retried occasionally: h0.test (1 requests in a row failed, last: time)" in now.explain(NOW)[1]
 
 
 def test_spans_are_read_easily() -> None:

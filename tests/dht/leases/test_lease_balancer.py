@@ -69,7 +69,7 @@ def test_a_busy_node_lends_half_of_its_slots_and_they_stay_there():
         (_, lot), *more = busy.report.balance().moves
         assert not more and lot.reason.startswith(f"{half(before)} slots lent to {idle.node_id.hex()[:8]}…: ")
         assert idle.report.balance().borrowed == busy.report.balance().lent == half(before)
-        assert "not above N" in idle.report.balance().outlook.reason
+        assert "within the limit" in idle.report.balance().outlook.reason
 
     works = Works(100, 0)
     world = simulate(World(SimLoop(), 5, work=works.begin), scenario)
@@ -156,9 +156,9 @@ def test_what_moves_never_makes_the_other_the_busier_one():
 
 def test_why_nothing_moves():
     for here, there, owners, word in (
-        ({0: 150, 1: 50}, {A: 0}, (A,), "not above N = 200"),
-        ({0: 300}, {}, (), "nobody to share them with"),
-        ({0: 100, 1: 200}, {A: 200}, (A,), "K = 1.5, not above 2"),
+        ({0: 150, 1: 50}, {A: 0}, (A,), "within the limit of 200"),
+        ({0: 300}, {}, (), "no peer to share them with"),
+        ({0: 100, 1: 200}, {A: 200}, (A,), "1.5 times, limit 2"),
         ({0: 300}, {A: 10}, (), "without another ready live owner"),
         ({0: 200, 1: 100}, {A: 10, B: 299}, (B,), "are as busy: 299"),
         ({0: 5000}, {A: 10}, (A,), "the largest has 5,000; a site as large as that has to be spread"),

@@ -94,7 +94,7 @@ def test_without_the_identity_only_limits_are_restored(node: DataDir, capsys: py
     found = load_config(new.config)
     assert (found.store.quota_bytes, found.crawl.hours) == (7_000_000_000, "22:00-07:00")
     assert (found.hook, found.traces, found.node) == (Config().hook, Config().traces, Config().node)
-    assert "the quota and the limits of its crawl were taken over" in capsys.readouterr().out
+    assert "restored settings: the quota and the limits of the crawl" in capsys.readouterr().out
 
 
 def test_settings_that_run_open_or_send_are_left_out_in_scripts_and_named(
@@ -126,6 +126,6 @@ def test_settings_are_restored_to_the_letter_where_they_are_trusted(
 def test_a_person_is_shown_the_settings_and_asked(node: DataDir, answer: str, is_taken: bool) -> None:
     backup, new = str(backed_up(node, *phrase(node))), DataDir(node.root.with_name("new"))
     code, told = at_a_terminal(f"y\n{answer}\n", "restore", backup, str(new.root), *phrase(node))
-    assert code == 0 and "/bin/echo" in told and "Take them over? [y/N]" in told
+    assert code == 0 and "/bin/echo" in told and "Restore them? [y/N]" in told
     assert load_config(new.config).hook == (load_config(node.config) if is_taken else Config()).hook
     assert Identity.load(new.identity).node_id == Identity.load(node.identity).node_id

@@ -67,7 +67,7 @@ def test_a_port_that_another_program_has_is_named(home: str, capsys: pytest.Capt
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
         other.bind(("127.0.0.1", port))
         code, _, checks = doctor(capsys, "--data-dir", home)
-    assert code == 1 and "cannot be had: address already in use" in checks["port IPv4"]["found"]
+    assert code == 1 and "is not available: address already in use" in checks["port IPv4"]["found"]
 
 
 def test_a_running_node_is_asked_and_known_by_its_url_alone(

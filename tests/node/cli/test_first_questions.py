@@ -37,7 +37,7 @@ def test_a_wrong_answer_is_explained_and_asked_again_but_not_for_ever() -> None:
     lines = iter(["much", "10 GB", "https://a.example/"])
     answers = first_answers(ask, "", needs_network=False, needs_limits=True)
     assert answers.settings == ("store.quota_bytes=10000000000",) and answers.site == "https://a.example/"
-    assert "much: is no amount" in asked[1] and len(asked) == 3
+    assert "much: is not a size, rate or time range" in asked[1] and len(asked) == 3
     lines = iter(["much"] * 9)
     with pytest.raises(ConfigError):
         first_answers(ask, "", needs_network=False, needs_limits=True)

@@ -55,7 +55,7 @@ def test_an_invitation_is_a_network_file_of_which_the_node_keeps_the_secret_half
     said = capsys.readouterr().out
     publisher = Identity.load(next(home.keys.glob("*.offline.key")))
     assert given(file) == (3, 2 * DAY_S, publisher.public_key) and stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert "lets 3 nodes in, until" in said and "keep it as you keep a key" in said
+    assert "for 3 nodes, until" in said and "keep it like a key" in said
     assert main(["init", "--network", str(file), "--data-dir", str(friend.root), "--yes"]) == 0
     assert load_network(friend.network).id == load_network(home.network).id
     assert (
@@ -89,10 +89,10 @@ def test_a_node_without_an_invitation_is_told_at_once_and_takes_one_later(
     friend, file = DataDir(tmp_path / "friend"), tmp_path / "late.toml"
     init = ["init", "--network", str(home.network), "--data-dir", str(friend.root), "--yes"]
     assert main(init) == 0 and not friend.invitation.exists()
-    assert "is by invitation, and the network file holds none" in capsys.readouterr().err
+    assert "needs an invitation, and the network file contains none" in capsys.readouterr().err
     assert invite(home, "--out", str(file)) == 0
     assert main(["accept", str(file), "--data-dir", str(friend.root)]) == 0
-    assert "lets one node in" in capsys.readouterr().out
+    assert "for 1 node" in capsys.readouterr().out
     first = friend.invitation.read_text()
     assert main(["accept", *["zoo", "zoo", "zoo", "zoo", "zoo", "zoo", "zoo"], "--data-dir", str(friend.root)]) == 0
     assert friend.invitation.read_text() != first and stat.S_IMODE(friend.invitation.stat().st_mode) == 0o600

@@ -65,7 +65,7 @@ def test_init_makes_a_private_network_of_one(home: str, capsys: pytest.CaptureFi
     assert main(["identity", "show", "--data-dir", home, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["node_id"]) == 40
     assert main(["init", "--data-dir", home, "--yes"]) == 1
-    assert "a node lives here already" in capsys.readouterr().err
+    assert "there is a node here already" in capsys.readouterr().err
 
 
 def test_two_nodes_join_one_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,7 +142,7 @@ def test_a_new_network_takes_none_but_whom_members_have_reached(
         assert main(["network", "show", str(file)]) == 0
         shown = capsys.readouterr().out
         assert ("nodes that other members have reached" if options else "nodes that were invited") in shown
-        assert ("lets 10 nodes in, until" in shown) != bool(options)
+        assert ("for 10 nodes, until" in shown) != bool(options)
     assert main(["init", "--data-dir", str(tmp_path / "home"), "--yes"]) == 0
     assert parse_document(load_network(DataDir(tmp_path / "home").network).first.document).admission == "invited"
 
@@ -206,7 +206,7 @@ def test_search_prints_results_for_people_and_for_programs(site: Any, capsys: py
     assert "Related: cron task, task queue\n" in out
     site.service.total = 0
     assert main(["search", "e", *url]) == 0
-    assert "No page has enough of the words; these have some of them. 3 results in" in capsys.readouterr().out
+    assert "No page contains all the important words. These contain some of them. 3 results in" in capsys.readouterr().out
     assert main(["search", "task", "--json", "--limit", "1", *url]) == 0
     assert len(json.loads(capsys.readouterr().out)["results"]) == 1
     assert main(["search", "tsak", *url]) == 0
@@ -234,7 +234,10 @@ def test_remove_says_what_goes_or_what_is_missing(
     (Path(home) / "admin.token").write_text(f"{token}\n")
     capsys.readouterr()
     assert main(["remove", "https://a.test/private/", *place]) == 0
-    assert capsys.readouterr().out == "all of a.test that begins with /private/ is hidden within minutes\n"
+    assert (
+        capsys.readouterr().out
+        == "All pages under https://a.test/private/ will be hidden within a minute and erased within an hour.\n"
+    )
     assert main(["remove", "https://a.test/private/", "--json", *place]) == 0
     assert json.loads(capsys.readouterr().out)["proofs"] == ["https://a.test/private/"]
     assert main(["remove", "https://bad.test/", *place]) == 2
@@ -252,10 +255,10 @@ def test_status_and_peers(site: Any, capsys: pytest.CaptureFixture[str]) -> None
     assert "812 kept here; about 1,204 in the network" in out and "512 MB of 10.0 GB\n" in out
     site.service.full_in_days = 41.7
     assert main(["status", *url]) == 0
-    assert "512 MB of 10.0 GB, full in 42 days as it grew in the last one" in capsys.readouterr().out
+    assert "512 MB of 10.0 GB, full in 42 days at the last day's rate" in capsys.readouterr().out
     assert "waiting for politeness at 3 sites" in out
-    assert "all copies are indexed alike, while 500 addresses of the network wait to be fetched" in out
-    assert "to look at: the next version is 3 days late" in out
+    assert "up to date; 500 addresses still waiting to be fetched" in out
+    assert "needs attention: the next version is 3 days late" in out
     site.service.broken.append({"site": "store", "cause": "store: no space left", "remedy": "free some space"})
     assert main(["status", *url]) == main(["status", "--json", *url]) == 3, "scripts see that its machine has faults"
     capsys.readouterr()
@@ -314,7 +317,7 @@ def test_sites_are_found_ordered_and_what_the_list_lacks_is_said(
     assert main(["sites", "--network", "--begins", "s0007", *place]) == 0
     told = capsys.readouterr()
     assert told.out.splitlines()[1].startswith("s0007.xxx") and "never" in told.out
-    assert "partial: 1 of 3 members told their sites" in told.err and "more sites than the 1,000" in told.err
+    assert "partial: 1 of 3 members answered" in told.err and "more sites than the 1,000" in told.err
     (Path(place[-1]) / "admin.token").write_text("another-token-of-32-characters-at-least\n")
     assert main(["sites", *place]) == 2 and "token" in capsys.readouterr().err
 
@@ -342,11 +345,11 @@ def test_leaving_shows_its_progress_and_at_once_needs_a_yes(
 ) -> None:
     assert main(["leave", "--now", *place]) == 1
     told = capsys.readouterr()
-    assert "7 of its 1,204 documents have no other live copy" in told.out and "--now --yes" in told.out
+    assert "7 of its 1,204 documents without another live copy" in told.out and "--now --yes" in told.out
     assert site.service.left == 0
     assert main(["leave", "--yes", *place]) == 0
     told = capsys.readouterr().out
-    assert "2 slots" in told and "waits for abababababab" in told and told.endswith("the node ends\n")
+    assert "2 slots" in told and "do not answer: abababababab" in told and told.endswith("network and ends.\n")
     site.service.left = 0
     assert main(["leave", "--now", "--yes", *place]) == 0
     assert site.service.left == 3
@@ -375,7 +378,7 @@ def test_leaving_asks_and_goes_on_when_it_is_no_longer_watched(
     with monkeypatch.context() as watching:
         watching.setattr("node.cli.commands.leaving.time.sleep", interrupt)
         assert main(["leave", *place]) == 130 and site.service.left == 1
-    assert "The node goes on leaving: `dse-node leave` shows again" in capsys.readouterr().err
+    assert "The node continues to leave: `dse-node leave` shows the progress" in capsys.readouterr().err
     assert main(["status", *place[:2]]) == 0 and "2 slots left to hand over" in capsys.readouterr().out
     monkeypatch.setattr("sys.stdin.isatty", lambda: False)
     assert main(["leave", *place]) == 0, "whoever only looks again is not asked"
@@ -391,14 +394,14 @@ def test_a_node_is_backed_up_and_restored(home: str, tmp_path: Path, capsys: pyt
     assert main(["backup", str(backup), *place]) == 2
     assert "is there already" in capsys.readouterr().err
     assert main(["restore", str(backup), str(tmp_path / "same"), *phrase, "--yes"]) == 0
-    assert "stop the node that it was made of" in capsys.readouterr().out
+    assert "stop the original node" in capsys.readouterr().out
     key = Path(home) / "identity.key"
     assert (tmp_path / "same" / "identity.key").read_bytes() == key.read_bytes()
     assert main(["restore", str(backup), str(tmp_path / "other"), "--yes"]) == 0
     assert "a new node with the records of" in capsys.readouterr().out
     assert (tmp_path / "other" / "identity.key").read_bytes() != key.read_bytes()
     assert main(["restore", str(backup), str(tmp_path / "third"), "--with-identity"]) == 2
-    assert "needs a pass phrase, and there is no terminal" in capsys.readouterr().err
+    assert "needs a passphrase, and there is no terminal" in capsys.readouterr().err
     backup.write_bytes(backup.read_bytes()[:-11_000])
     assert main(["restore", str(backup), str(tmp_path / "third")]) == 2
     assert "ends early" in capsys.readouterr().err and not (tmp_path / "third").exists()
@@ -416,7 +419,7 @@ def test_administration_uses_the_token_of_the_directory(
     assert main(["pause", "1h30m", *place]) == 0
     assert site.service.paused_for_s == 5400.0
     assert main(["pause", "soon", *place]) == 2
-    assert "'soon' is no length of time; give one such as 2h" in capsys.readouterr().err
+    assert "'soon' is not a duration; use 2h" in capsys.readouterr().err
     assert main(["resume", *place]) == 0
     assert not site.service.is_paused
     assert main(["crawl", "example.org", "http://a.test/", "--depth", "2", *place]) == 0
@@ -678,7 +681,7 @@ def test_a_stopped_nodes_store_is_verified_and_a_running_one_is_refused(
 ) -> None:
     verify, data = ["store", "verify", "--data-dir", home], DataDir(Path(home))
     capsys.readouterr()
-    assert main(verify) == 0 and capsys.readouterr().out.endswith("all is sound\n")
+    assert main(verify) == 0 and capsys.readouterr().out.endswith("no flaws\n")
     (data.store / "segment-00000001").write_bytes(b"dse-segment-1\n\0\0" + bytes(50))
     (data.store / "segment-00000002").write_bytes(b"dse-segment-1\n\0\0")
     assert main(verify) == 1
@@ -704,13 +707,13 @@ def test_a_running_node_is_scrubbed_and_what_was_damaged_is_told(
     assert capsys.readouterr().out.splitlines() == [
         "0% read, 0 records",
         "50% read, 1,000 records",
-        "2,000 records read, former versions included; 3 damaged, 0 of them back from other owners; 3 are still looked "
-        "for: `dse-node status` says when they are back",
+        "2,000 records read, former versions included; 3 damaged, 0 of them fetched again from other owners; 3 still "
+        "missing: `dse-node status` shows the progress",
     ]
     assert main(["status", "--json", *scrub[2:]]) == 0
     capsys.readouterr()
     assert main(scrub) == 0
-    assert capsys.readouterr().out.endswith("3 damaged, 3 of them back from other owners\n")
+    assert capsys.readouterr().out.endswith("3 damaged, 3 of them fetched again from other owners\n")
     assert main([*scrub, "--json"]) == 0 and json.loads(capsys.readouterr().out)["open"] == 0
 
 

@@ -14,11 +14,11 @@ def status(state: str, reason: str, slots: int) -> CrawlStatus:
         (status("paused", "paused by its operator", 0), 0, 0, False, "", "paused by its operator"),
         (status("waiting", "all 3 due URLs wait", 4), 8, 8, True, "", "all 3 due URLs wait"),
         (status("idle", "no URL is known", 4), 8, 8, True, "", "no URL is known"),
-        (status("idle", "no URL is known", 4), 8, 8, False, "", "still reads from its store"),
+        (status("idle", "no URL is known", 4), 8, 8, False, "", "still reading the known URLs"),
         (status("idle", "holds no lease", 0), 0, 0, True, "", "owns no slot"),
-        (status("idle", "holds no lease", 0), 8, 0, True, "", "none of the 8 slots"),
+        (status("idle", "holds no lease", 0), 8, 0, True, "", "none of this node's 8 slots"),
         (status("idle", "holds no lease", 0), 8, 8, True, "its clock is late; set it", "no lease; its clock is late"),
-        (status("idle", "holds no lease", 0), 8, 8, True, "", "other owners crawl the 8 slots"),
+        (status("idle", "holds no lease", 0), 8, 8, True, "", "other nodes are crawling this node's 8 slots"),
     ],
 )
 def test_the_reason_that_matters(

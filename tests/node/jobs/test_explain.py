@@ -66,7 +66,7 @@ async def test_why_not_and_who_is_silent(world: World) -> None:
     other = next(n for n in nodes if n is not holder)
     told = await explained(other, url)
     assert (told["answer"], told["crawler"]["stand"]) == ("later", "ready")
-    assert "fetches nothing: paused by its operator" in told["why"]
+    assert "does not crawl: paused by its operator" in told["why"]
     holder.node_core.fetching.pause.pause(20.0)
     assert "paused by its operator until" in (await explained(other, url))["why"]
     await world.pass_time(25.0)

@@ -15,15 +15,15 @@ DUE = Facts("", VISIT, "node ab", True, READY, False)
     ("facts", "answer", "words"),
     [
         (replace(DUE, denied="rule 2 of strategy 7 denies it"), "no", "rule 2"),
-        (replace(DUE, visit=None), "unknown", "hand it in"),
-        (replace(DUE, visit=None, status=UrlStatus()), "unknown", "hand it in"),
+        (replace(DUE, visit=None), "unknown", "add it with"),
+        (replace(DUE, visit=None, status=UrlStatus()), "unknown", "add it with"),
         (replace(DUE, visit=None, refused_here='crawl.refuse "a.test"'), "no", 'this node\'s crawl.refuse "a.test"'),
         (replace(DUE, visit=None, denied="rule 2 of strategy 7"), "no", "rule 2"),
         (replace(DUE, visit=None, status=replace(READY, robots=RobotsAccess.DISALLOWED)), "no", "robots.txt forbids"),
         (replace(DUE, visit=None, status=replace(READY, trap="a private address")), "no", "private address"),
         (replace(DUE, status=replace(READY, robots=RobotsAccess.DISALLOWED)), "no", "robots.txt forbids"),
         (replace(DUE, status=replace(READY, trap="guard: 20 of 20")), "no", "guard: 20"),
-        (replace(DUE, status=replace(READY, position=QueuePosition(UrlStage.OPEN))), "now", "node ab has it in hand"),
+        (replace(DUE, status=replace(READY, position=QueuePosition(UrlStage.OPEN))), "now", "node ab is fetching it"),
         (DUE, "yes", "due, by node ab, its host may be asked again in 4 s, after 3 URLs of its host"),
         (
             replace(
@@ -40,7 +40,7 @@ DUE = Facts("", VISIT, "node ab", True, READY, False)
             "later",
             "not be read: 503",
         ),
-        (replace(DUE, status=replace(READY, pause_reason="disk full")), "later", "fetches nothing: disk full"),
+        (replace(DUE, status=replace(READY, pause_reason="disk full")), "later", "does not crawl: disk full"),
         (replace(DUE, is_refused=True), "yes", "by another owner, ordered by node ab"),
         (replace(DUE, fetcher="node ab"), "yes", "due, by node ab, its host"),
         (

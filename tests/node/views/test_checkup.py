@@ -56,12 +56,12 @@ def test_a_client_counts_all_members_as_others(members: int) -> None:
     [
         ({"peers": {"live": 0}}, "peers", "bad", "0 of 3 other members answer"),
         ({"role": "client", "members": 1, "peers": {"live": 0}}, "peers", "bad", "0 of 1 other members answer"),
-        ({"role": "client", "members": 1, "clock": {}}, "clock", "look", "no peer told its time"),
+        ({"role": "client", "members": 1, "clock": {}}, "clock", "look", "no peer has reported its clock"),
         (
             {"role": "client", "members": 1, "reachable": {"ipv4": {"state": "unknown"}}},
             "port IPv4",
             "look",
-            "no peer could try",
+            "not tested",
         ),
         ({"peers": {"live": 1}}, "peers", "bad", "1 of 3 other members answer"),
         ({"peers": {"live": 2}}, "peers", "look", "2 of 3 other members answer"),
@@ -71,13 +71,13 @@ def test_a_client_counts_all_members_as_others(members: int) -> None:
             "look",
             "leaving: 9 slots",
         ),
-        ({"clock": {"behind_s": -3600.0, "peers": 3}}, "clock", "bad", "3600 s ahead of most of 3 peers"),
+        ({"clock": {"behind_s": -3600.0, "peers": 3}}, "clock", "bad", "3600 s ahead, by 3 peers"),
         ({"clock": {"behind_s": 7.0, "peers": 3}}, "clock", "look", "7 s behind"),
         (
             {"refused_heartbeats": [{"peer": "ab" * 20, "reason": "heartbeat names the address 10.9.0.1"}]},
             "heartbeats",
             "look",
-            "of 1 nodes are refused; abababababababab: heartbeat names the address 10.9.0.1",
+            "refused from 1 node; abababababababab: heartbeat names the address 10.9.0.1",
         ),
         (
             {"refused_here": "members refuse this node: why; what helps"},
@@ -85,7 +85,7 @@ def test_a_client_counts_all_members_as_others(members: int) -> None:
             "bad",
             "members refuse this node",
         ),
-        ({"clock": {"behind_s": 0.0, "peers": 0}}, "clock", "look", "no peer told its time"),
+        ({"clock": {"behind_s": 0.0, "peers": 0}}, "clock", "look", "no peer has reported its clock"),
         (
             {"reachable": {"ipv4": {"state": "behind a firewall", "text": "behind a firewall, TCP alone arrives"}}},
             "port IPv4",
@@ -117,7 +117,7 @@ def test_a_client_counts_all_members_as_others(members: int) -> None:
 def test_what_is_wrong_is_named_with_its_remedy(status: dict[str, Any], name: str, health: str, words: str) -> None:
     finding = found(status)[name]
     assert finding.health == health and words in finding.found
-    assert finding.remedy or words == "no peer told its time"
+    assert finding.remedy or words == "no peer has reported its clock"
 
 
 def test_a_release_that_the_network_left_behind_is_told_so() -> None:

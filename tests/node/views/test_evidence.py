@@ -19,20 +19,20 @@ def test_confirmed_evidence_says_how_to_block_its_author() -> None:
 
 
 def test_too_little_or_unconfirmed_evidence_accuses_nobody() -> None:
-    assert "too little" in lines(domains=["a.test"], counts=False) and "--block" not in lines(counts=False)
+    assert "not enough" in lines(domains=["a.test"], counts=False) and "--block" not in lines(counts=False)
     assert "not confirmed" in lines(again={"a.test": "alike"})
-    assert list(evidence_lines({"domains_needed": 3, "authors": []})) == ["no evidence against anybody"]
+    assert list(evidence_lines({"domains_needed": 3, "authors": []})) == ["no evidence against any node"]
 
 
 def test_a_member_without_the_room_that_it_claims_is_named() -> None:
     said = {"node_id": WHO, "at": 1_795_269_389.0, "reason": "its disk took no record"}
     (line,) = local_lines({"limits": {"without_room": [said]}})
     assert line.startswith(f"{WHO}: says that it has room, but its disk took no record on 2026-11-21;")
-    assert list(local_lines({})) == ["nothing is known against anybody here"]
+    assert list(local_lines({})) == ["no findings against any node"]
 
 
 def test_nonsense_is_no_line() -> None:
-    assert list(evidence_lines({"authors": "junk"})) == ["no evidence against anybody"]
+    assert list(evidence_lines({"authors": "junk"})) == ["no evidence against any node"]
     assert "\x1b" not in lines(node_id="\x1b[31m", domains=["\x1b[31m"], again={"\x1b[1m": "\x1b[2m"})
 
 
@@ -51,7 +51,7 @@ def test_contradicted_authors_come_first_then_those_with_some_evidence() -> None
     looks = QUIET | {"unlike": 7, "confirmed": 5, "evidence": {LIAR: 3, OTHER: 2}, "contradicted": [liar]}
     status = {"second_looks": looks}
     assert looks_line(status).endswith("7 differed from what their authors wrote, 5 of them twice")
-    what = "3 domains contradict it, see `dse-node evidence`; 2 pieces of evidence against cdcdcdcdcdcd"
+    what = "contradicted by 3 domains, see `dse-node evidence`; 2 pieces of evidence against cdcdcdcdcdcd"
     assert evidence_line(status) == f"abababababab gets no votes until 2027-01-15: {what}"
     kept = {"second_looks": looks | {"contradicted": [liar | {"votes": True}]}}
     assert evidence_line(kept).startswith("abababababab keeps its leases: ")

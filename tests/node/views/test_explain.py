@@ -4,7 +4,7 @@ from node.views.explain import explained_facts
 def test_what_is_missing_or_of_another_kind_does_no_harm() -> None:
     assert explained_facts({}, 0.0) == [("fetched?", ": ")]
     facts = dict(explained_facts({"canonical": "http://a.test/", "holder": 3, "known": [], "owners": None}, 0.0))
-    assert facts["holder"] == "nobody holds the lease of its slot just now"
+    assert facts["holder"] == "no node holds the lease of its slot at present"
     assert facts["known"] == "no"
 
 

@@ -48,14 +48,14 @@ def test_the_copies_of_slots_are_one_line() -> None:
         "oldest_slot": 0,
     }
     view = view_of({"copies": copies})
-    assert view.copies == ("0 of 1 slots, 3 of 9 slots, 2.9 in the mean; some too few for 1 min, slot 0 for longest")
+    assert view.copies == ("0 of 1 slot, 3 of 9 slots, average 2.9; some too few for 1 min, slot 0 for longest")
     assert (view.slots_by_copies, view.copies_mean, view.too_few_s) == (((0, 1), (3, 9)), 2.94, 60)
 
 
 def test_how_far_the_disk_is_read_through_is_one_line() -> None:
     scrub = {"begun_at": 1_700_000_000, "share": 0.62, "ended_at": 0, "lost": 0}
     assert view_of({"scrub": scrub}).scrub == "62% read since 2023-11-14"
-    line = "62% read since 2023-11-14, all of it before 2023-11-14; 3 records found damaged since the start, 2 "
+    line = "62% read since 2023-11-14, all of it before 2023-11-14; 3 damaged records since the start, 2 "
     assert view_of({"scrub": scrub | {"ended_at": 1_700_000_000, "lost": 3, "healed": 2}}).scrub.startswith(line)
     asked = scrub | {"asked_at": 1_700_000_000, "read_at": 0}
     assert view_of({"scrub": asked}).scrub == "62% read since 2023-11-14, at once, as asked"
@@ -72,7 +72,7 @@ def test_the_rules_of_search_are_one_line() -> None:
 
 def test_whose_copies_do_not_count_is_named_and_what_a_peer_showed_is_one_line() -> None:
     (line,) = view_of({"possession": {"doubted": ["ab" * 20]}}).warnings
-    assert line == "peer abababababab does not show records that should lie there: they are copied elsewhere"
+    assert line == "peer abababababab does not show records that it should have: they are copied elsewhere"
     assert not view_of({"possession": {"doubted": 3}}).warnings
     said = {"challenged": 48, "answered": 47, "failed": 1, "silent": 2}
     rows = peer_rows([{"possession": said}, {"possession": {"challenged": 16, "answered": 16}}, {"possession": 3}])

@@ -23,7 +23,7 @@ STATUS: dict[str, Any] = {
 def test_each_line_says_what_a_glance_wants() -> None:
     course = Course()
     lines = {line.name: line for line in course.lines(STATUS, 10.0)}
-    assert lines["state"].text == "It answers and crawls: 30 addresses of the network wait"
+    assert lines["state"].text == "It answers and crawls: 30 addresses of the network to go"
     assert lines["crawl"].text == "crawling; 2.5 a second, 1,200 fetched, 7 wait"
     assert lines["queries"].text == "10 asked here; 31 ms, 95 % in 80 ms"
     assert lines["peers"].text == "2 of 3 answer, IPv4 2, IPv6 1"
@@ -44,9 +44,9 @@ def test_each_line_says_what_a_glance_wants() -> None:
         ({"role": "client"}, "client"),
         ({"slots": {}}, "waits to be admitted"),
         ({"slots": {"owned": 8, "ready": 3}}, "3 of 8 slots"),
-        ({"under_replicated": 2}, "2 slots wait for more copies"),
-        ({"settled": True}, "done all there is"),
-        ({"crawl": {"state": "paused", "reason": "the operator paused it"}}, "rests: the operator paused it"),
+        ({"under_replicated": 2}, "2 slots with too few copies"),
+        ({"settled": True}, "Everything is done"),
+        ({"crawl": {"state": "paused", "reason": "the operator paused it"}}, "is idle: the operator paused it"),
     ],
 )
 def test_one_sentence_says_how_it_is(more: dict[str, Any], words: str) -> None:
