@@ -9,6 +9,7 @@ import logging
 import os
 import resource
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -42,6 +43,7 @@ from node.app.disk_meter import bytes_below
 from node.app.environment import HostMachine, NodeEnvironment, NodeFiles, OwnMembership, WebAccess
 from node.app.event_log import COMPARE_EVERY_S, EventLog
 from node.app.node_core import NodeCore
+from node.cli.http_client import base_url
 from node.config.data_dir import DataDir
 from node.config.logging_setup import set_log_level
 from node.config.settings import Config, NodeConfig, with_contact
@@ -151,7 +153,16 @@ async def _serve(
             start("twin", lambda: give_way_to_twin(overlay))
             start("clean-end", lambda: ending.run(partial(take_leave, core, overlay)))
             await web.listening.wait()
+            greet_person(config.node)
             _start_joining(start, config.node, network, overlay)
+
+
+def greet_person(config: NodeConfig) -> None:
+    """Tell a person who started the node at a terminal where its pages are; services have the log."""
+    if sys.stderr.isatty():
+        print(f"\nSearch page:  {base_url(config)}/", file=sys.stderr)
+        print("Owner's page: run `dse-node open` in another terminal", file=sys.stderr)
+        print("Stop it:      Ctrl-C here, or `dse-node stop`\n", file=sys.stderr)
 
 
 def _traced_as(own: Identity) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from crawl import prefix_words
 from node.views.lenient_json import Json, count, listed, number, table, tables, texts
-from node.views.safe_text import plain
+from node.views.safe_text import counted, plain
 from node.views.status import size
 
 INSTANTS = frozenset({"effective_at", "expires_at", "next_at"})
@@ -160,7 +160,8 @@ def _host_lines(hosts: Json) -> Iterator[tuple[str, str]]:
     about = f"of {count(hosts, 'urls'):,} addresses looked at, in the {count(hosts, 'slots_looked_at')} slots here"
     urls, pages, many = (count(hosts, f"denied_{what}") for what in ("urls", "documents", "hosts"))
     if urls:
-        yield "denied", f"{_some(many, 'host')}: {urls:,} known addresses, {pages:,} pages, which are dropped ({about})"
+        addresses = f"{urls:,} known addresses, {pages:,} pages, which are dropped ({about})"
+        yield "denied", f"{counted(many, 'host')}: {addresses}"
         for entry in tables(hosts, "denied")[:MAX_LINES]:
             words = f"{entry.get('urls')} addresses, {entry.get('documents')} pages, by rule {entry.get('rule')}"
             yield "", plain(f"{entry.get('host')}: {words}", 300)
@@ -169,7 +170,7 @@ def _host_lines(hosts: Json) -> Iterator[tuple[str, str]]:
     if allowed := count(hosts, "allowed_urls"):
         yield "allowed", f"{allowed:,} known addresses that were denied"
     if moved := count(hosts, "fetched_by_others_hosts"):
-        yield "crawled by", f"another node: {_some(moved, 'host')}"
+        yield "crawled by", f"another node: {counted(moved, 'host')}"
         for entry in tables(hosts, "fetched_by_others")[:MAX_LINES]:
             before, after = (str(entry.get(side) or "")[:SHORT] or "not known yet" for side in ("before", "after"))
             yield "", plain(f"{entry.get('host')}: {before} → {after}", 300)
@@ -187,7 +188,3 @@ def _total(counts: Json, words: Any) -> str:
 
 def _value(name: str, value: object) -> str:
     return instant(value) if name in INSTANTS else plain(value, 80)
-
-
-def _some(many: int, noun: str) -> str:
-    return f"{many:,} {noun}" if many == 1 else f"{many:,} {noun}s"

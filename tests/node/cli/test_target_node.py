@@ -25,7 +25,7 @@ WORDS = {  # what the verbs that ask a node take besides
     "strategy publish": ["signed.json"],
     "strategy diff": ["draft.json"],
 }
-BY_FILES = {"strategy sign"}  # which asks a node only to show what a draft moves
+BY_FILES = {"strategy sign", "config get", "config set"}  # the node is asked where it runs, and not needed
 VERBS = [
     name
     for verb in parsers_below(build_parser())
