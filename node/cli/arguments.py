@@ -283,6 +283,11 @@ def _add_invitations(verbs: Verbs) -> None:
     about = "a publisher's key (default: one in the node's directory, or the node's own where it may invite)"
     invite.add_argument("--key", metavar="FILE", help=about)
     add_place(invite, json=True)
+    example = "dse-node join campus.toml"
+    join = add_verb(verbs, "join", "joining:join", "move a private node, with its pages, into a network", example)
+    about = "a network file or its URL, then the words of an invitation if it holds none; words alone: as accept"
+    join.add_argument("network", nargs="+", metavar="FILE|URL|WORD", help=about)
+    add_place(join)
     example = "dse-node accept for-ann.toml"
     accept = add_verb(verbs, "accept", "invitations:accept", "give this node another invitation", example)
     accept.add_argument("invitation", nargs="+", metavar="WORD|FILE", help="seven words, or a file that holds it")

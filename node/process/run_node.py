@@ -10,7 +10,7 @@ import os
 import resource
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -37,12 +37,14 @@ from dht import (
     when_told_to_stop,
 )
 from index import Tracer, untraced
+from node.api.documents import BroughtPage
 from node.app.clean_stop import take_leave
 from node.app.departure import Departure
 from node.app.disk_meter import bytes_below
 from node.app.environment import HostMachine, NodeEnvironment, NodeFiles, OwnMembership, WebAccess
 from node.app.event_log import COMPARE_EVERY_S, EventLog
 from node.app.node_core import NodeCore
+from node.captures.capture import Capture
 from node.cli.http_client import base_url
 from node.config.data_dir import DataDir
 from node.config.logging_setup import set_log_level
@@ -50,6 +52,7 @@ from node.config.settings import Config, NodeConfig, with_contact
 from node.crawling.machine_load import read_machine
 from node.errors import ConfigError
 from node.extras import QUERY_TRACER, TRACE_EXPORT, added
+from node.jobs.moving_in import MovingIn
 from node.joining.rejoin import Rejoiner
 from node.owner.figure_history import FigureHistory
 from node.owner.hook import OwnerHook
@@ -62,7 +65,7 @@ from node.process.service_manager import ServiceManager
 from node.service.service import Service
 from node.version import VERSION
 from node.web.server import WebServer
-from store import RecordStore
+from store import RecordStore, StoreConfig
 
 log = logging.getLogger(__name__)
 
@@ -149,12 +152,23 @@ async def _serve(
             start("owner-watch", watch.run)
             if tracer:
                 start("trace-export", added(TRACE_EXPORT)(config.traces.url, tracer, _traced_as(own)).run)
+            start("moving-in", _moving_in(core, config.store, data.root).run)
             start("departure", lambda: _leave(departure, ending.begin))
             start("twin", lambda: give_way_to_twin(overlay))
             start("clean-end", lambda: ending.run(partial(take_leave, core, overlay)))
             await web.listening.wait()
             greet_person(config.node)
             _start_joining(start, config.node, network, overlay)
+
+
+def _moving_in(core: NodeCore, config: StoreConfig, root: Path) -> MovingIn:
+    """Return what brings the pages along that a private node kept before it joined this network."""
+
+    async def take(pages: Sequence[Capture], name: str) -> Sequence[BroughtPage]:
+        return await core.jobs.page_import.take(pages, name, is_dry=False, crawls=False)
+
+    publish, denied = core.jobs.seed_publisher.publish, core.fetching.rules.denied
+    return MovingIn(root, config, take, publish, denied, system_clock)
 
 
 def greet_person(config: NodeConfig) -> None:

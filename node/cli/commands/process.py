@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterator
@@ -24,12 +23,21 @@ FOLLOW_EVERY_S = 1.0
 
 
 def stop(arguments: Namespace) -> int:
-    """Ask the node's process to end, and wait until it has; return 1 where it does not."""
+    """Ask the node's process to end, and wait until it has."""
     data = data_dir(arguments)
     data.check()
+    if not end_process(data):
+        raise HomeNotRunning(str(data.root), "this node does not run", "nothing is to be stopped")
+    print("stopped; start it again: dse-node run")
+    return 0
+
+
+def end_process(data: DataDir) -> bool:
+    """End the process that runs the node of a directory, and wait for that; return whether there was one. Raises
+    DataDirLocked where it does not end."""
     pid = _holder(data)
     if pid is None:
-        raise HomeNotRunning(str(data.root), "this node does not run", "nothing is to be stopped")
+        return False
     try:
         os.kill(pid, signal.SIGTERM)
     except PermissionError:
@@ -38,11 +46,9 @@ def stop(arguments: Namespace) -> int:
     until = time.monotonic() + STOPS_WITHIN_S
     while time.monotonic() < until:
         if _holder(data) is None:
-            print("stopped; start it again: dse-node run")
-            return 0
+            return True
         time.sleep(LOOK_EVERY_S)
-    print(f"process {pid} has been asked to stop and still runs after {STOPS_WITHIN_S:.0f} s", file=sys.stderr)
-    return 1
+    raise DataDirLocked(str(data.root), pid)
 
 
 def _holder(data: DataDir) -> int | None:

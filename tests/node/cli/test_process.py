@@ -34,6 +34,7 @@ def test_stop_ends_the_process_that_holds_the_directory(home: str, capsys: pytes
 def test_stop_ends_no_process_that_merely_has_the_number_of_the_holder(
     home: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    waiting = [sys.executable, "-c", "input()"]
     with (
         DataDir(Path(home)).lock(),
         subprocess.Popen(waiting, stdin=subprocess.PIPE) as other,
