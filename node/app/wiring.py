@@ -52,6 +52,7 @@ from node.delegation.client_worker import ClientWorker
 from node.delegation.order_server import OrderServer
 from node.delegation.routed_fetcher import ClientFetches, RoutedFetcher
 from node.delegation.site_token_exchange import SiteTokenExchange
+from node.jobs.cancellation import Cancellation
 from node.jobs.explain import Explanations
 from node.jobs.job_progress import JobProgress
 from node.jobs.page_import import CaptureReader, PageImport
@@ -264,7 +265,9 @@ class JobParts:
         self.removals = RemovalRequests(fetching.proofs, self.seed_publisher, lookup, store.shards)
         self.listing = SitemapListing(overlay, lookup, crawler.listed)
         self.progress = JobProgress(lookup, self.listing, decide, clock)
-        self.resubmission = Resubmission(self.progress.answer, self.seed_publisher.publish, clock)
+        self.cancellation = Cancellation(lookup.find, store.ingest.record_all, store.shards.key_of, overlay, clock)
+        publish, take_up = self.seed_publisher.publish, self.cancellation.take_up
+        self.resubmission = Resubmission(self.progress.answer, publish, clock, take_up)
         waits_for = partial(waiting_for, overlay.view)
         self.submission = Submission(self.seed_publisher, waits_for, rules, lookup, self.resubmission, clock)
         replicator, ingest, seeds = store.replicator, store.ingest, self.seed_publisher

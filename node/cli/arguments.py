@@ -46,6 +46,11 @@ def _add_staying(verbs: Verbs) -> None:
     run = add_verb(verbs, "run", "run:run", "run the node until it is stopped", "dse-node run")
     add_place(run)
     run.add_argument("--supervise", action="store_true", help="start it again when it fails, where no systemd does")
+    add_place(add_verb(verbs, "stop", "process:stop", "stop the node that runs here, and wait until it has ended"))
+    logs = add_verb(verbs, "logs", "process:logs", "print the newest lines of the running node's log")
+    logs.add_argument("--follow", action="store_true", help="go on with lines as they come, until Ctrl-C")
+    add_place(logs, url=True, json=True)
+    _add_config(verbs)
     _add_service(verbs)
     bare = add_verb(verbs, "bootstrap", "run:bare_overlay", "run a first contact: only the overlay, without data")
     bare.add_argument("--network", required=True, metavar="FILE", help="the network file")
@@ -54,6 +59,18 @@ def _add_staying(verbs: Verbs) -> None:
     bare.add_argument("--listen-v4", metavar="IP", help='IPv4 address, "" for none (default 0.0.0.0)')
     bare.add_argument("--listen-v6", metavar="IP", help='IPv6 address, "" for none (default ::)')
     bare.add_argument("--allow-private", action="store_true", help="accept private addresses, for test networks")
+
+
+def _add_config(verbs: Verbs) -> None:
+    config = add_family(verbs, "config", "read and change the node's settings")
+    get = add_verb(config, "get", "settings:show", "print settings in force", "dse-node config get crawl.hours")
+    get.add_argument("key", nargs="?", metavar="NAME", help="one, such as crawl.hours, or a group, such as crawl")
+    about = "change a setting in config.toml; a running node takes over at once what it can"
+    put = add_verb(config, "set", "settings:put", about, "dse-node config set crawl.hours 22:00-07:00")
+    put.add_argument("key", metavar="NAME", help="as `config get` lists it")
+    put.add_argument("value", nargs="+", metavar="VALUE", help="as config.toml has it; texts without quotation marks")
+    for verb in (get, put):
+        add_place(verb, url=True, json=True)
 
 
 def _add_service(verbs: Verbs) -> None:
@@ -139,7 +156,7 @@ def _add_asking(verbs: Verbs) -> None:
     evidence.add_argument("--local", action="store_true", help="only the findings and limits of this node")
     add_place(evidence, url=True, json=True)
     _add_doctor(verbs)
-    about = "print a link that logs your browser in as the owner's, once, within five minutes"
+    about = "open the owner's page in a browser, or print the link that logs one in, once, within five minutes"
     add_place(add_verb(verbs, "open", "query_node:open_page", about, "dse-node open"), url=True, json=True)
     top = add_verb(
         verbs, "top", "top:top", "watch the node at work (prints once if there is no terminal)", "dse-node top"
@@ -147,6 +164,11 @@ def _add_asking(verbs: Verbs) -> None:
     top.add_argument("--every", type=Between(1, 60), default=2, metavar="S", help="seconds between updates (default 2)")
     add_place(top, url=True, json=True)
     _add_crawl(verbs)
+    about = "list the crawls that were handed in since the node's start, or cancel one"
+    jobs = add_verb(verbs, "jobs", "jobs:jobs", about, "dse-node jobs cancel 3")
+    jobs.add_argument("action", nargs="?", choices=("cancel",), help="give up what still waits of a job here")
+    jobs.add_argument("number", nargs="?", type=Between(1, 1 << 31), metavar="ID", help="of the job, as listed")
+    add_place(jobs, url=True, json=True)
     example = "dse-node remove https://example.org/private/"
     remove = add_verb(verbs, "remove", "query_node:remove", "remove pages of your own site from all nodes", example)
     remove.add_argument("prefix", metavar="URL-PREFIX", help="the pages; a file or DNS record of the site must list it")
@@ -262,6 +284,11 @@ def _add_invitations(verbs: Verbs) -> None:
     about = "a publisher's key (default: one in the node's directory, or the node's own if it may invite)"
     invite.add_argument("--key", metavar="FILE", help=about)
     add_place(invite, json=True)
+    example = "dse-node join campus.toml"
+    join = add_verb(verbs, "join", "joining:join", "move a private node, with its pages, into a network", example)
+    about = "a network file or its URL, then the words of an invitation if it holds none; words alone: as accept"
+    join.add_argument("network", nargs="+", metavar="FILE|URL|WORD", help=about)
+    add_place(join)
     example = "dse-node accept for-ann.toml"
     accept = add_verb(verbs, "accept", "invitations:accept", "give this node another invitation", example)
     accept.add_argument("invitation", nargs="+", metavar="WORD|FILE", help="seven words, or a file with the invitation")

@@ -77,7 +77,11 @@ class Ingest:
 
     async def record(self, visit: Visit, epoch: int) -> None:
         """Write an outcome; from then on no other holder fetches this URL before it is due."""
-        await self._writer.write([self._outcome(visit, epoch)])
+        await self.record_all([(visit, epoch)])
+
+    async def record_all(self, outcomes: Sequence[tuple[Visit, int]]) -> None:
+        """Write outcomes, each under the lease epoch of its slot."""
+        await self._writer.write([self._outcome(visit, epoch) for visit, epoch in outcomes])
 
     def _draft(self, page: Page, epoch: int, document: Document) -> Draft:
         return Draft(

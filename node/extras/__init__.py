@@ -21,6 +21,7 @@ SEED_READERS = {  # by the end of a file's name: yields the addresses in it
     ".warc": "node.extras.archive.warc_records:response_targets",
     ".warc.gz": "node.extras.archive.warc_records:response_targets",
 }
+ARCHIVE_WRITER = "node.extras.archive.warc_writer:write_warc"  # keeps the pages of a node that joins another network
 VERB_MODULES = (  # each has add_verbs(verbs), in the order of the help
     "node.extras.demo.verbs",
     "node.extras.simulation.verbs",

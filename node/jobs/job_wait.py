@@ -25,7 +25,8 @@ class JobWait:
         """`seeds`: {url, depth, scope} each; `most`: URLs that are followed, by default MAX_TRACKED."""
         self._most = MAX_TRACKED if most is None else most
         self._known: set[str] = set()
-        self._seeds: set[str] = set()
+        self.seeds = tuple(seeds)
+        self._seeds = {seed["url"] for seed in self.seeds}
         self._tries: Counter[str] = Counter()
         self._pending: deque[Json] = deque()  # to be asked for in this round
         self._asked: deque[Json] = deque()  # asked for in this round, and still without an outcome
@@ -33,8 +34,7 @@ class JobWait:
         self.counts: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.is_cut = False
-        for seed in seeds:
-            self._seeds.add(seed["url"])
+        for seed in self.seeds:
             self._add(seed)
 
     @property

@@ -8,17 +8,20 @@ takes as long as the slowest of their owners, so nobody waits for more of it tha
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 
 from crawl import Visit
 from dht import Clock, LocalError, RemoteError
 from node.api.crawl import Followed, UrlProgress
+from node.jobs.cancellation import CANCELLED
 from node.jobs.job_progress import MAX_ASKED
 
 log = logging.getLogger(__name__)
 
 Publish = Callable[[Sequence[Visit]], Awaitable[object]]
+
+TakeUp = Callable[[Sequence[Followed]], Awaitable[object]]
 
 MAX_FOLLOWED = 10_000  # known URLs that are followed for one request
 WITHIN_S = 60.0  # so long is one request followed
@@ -30,9 +33,10 @@ NEW = ("unknown", "waiting")  # what waits may have been found with fewer links 
 class _Walk:
     """One request, as far as it has been followed."""
 
-    def __init__(self, seeds: Sequence[Visit]) -> None:
+    def __init__(self, seeds: Sequence[Visit], cancelled: Collection[str]) -> None:
         self.heard = {visit.url for visit in seeds}
-        self.todo = deque(Followed(v.url, v.depth, v.scope) for v in seeds if v.depth or v.is_sitemap)
+        followed = (v for v in seeds if v.depth or v.is_sitemap or v.url in cancelled)
+        self.todo = deque(Followed(v.url, v.depth, v.scope) for v in followed)
         self.followed = self.found = 0
         self.ended = asyncio.Event()
 
@@ -42,9 +46,14 @@ class Resubmission:
     that in by `publish`."""
 
     def __init__(
-        self, progress: Callable[[Sequence[Followed]], Awaitable[list[UrlProgress]]], publish: Publish, clock: Clock
+        self,
+        progress: Callable[[Sequence[Followed]], Awaitable[list[UrlProgress]]],
+        publish: Publish,
+        clock: Clock,
+        take_up: TakeUp,
     ):
-        self._progress, self._publish, self._clock = progress, publish, clock
+        """`take_up`: has cancelled URLs fetched after all."""
+        self._progress, self._publish, self._clock, self._take_up = progress, publish, clock, take_up
         self._waiting: asyncio.Queue[_Walk] = asyncio.Queue(MAX_WAITING)
 
     async def run(self) -> None:
@@ -52,26 +61,26 @@ class Resubmission:
         while True:
             walk = await self._waiting.get()
             try:
-                await self._follow(walk, self._publish)
+                await self._follow(walk, self._publish, self._take_up)
             except (RemoteError, LocalError) as error:
                 log.warning("known pages are not followed any further found=%d reason=%s", walk.found, error)
             finally:
                 walk.ended.set()
 
-    async def count(self, seeds: Sequence[Visit]) -> int:
+    async def count(self, seeds: Sequence[Visit], cancelled: Collection[str] = ()) -> int:
         """Count the new URLs behind seeds that are known, and hand in none of them."""
 
-        async def nothing(_: Sequence[Visit]) -> None:
+        async def nothing(_: object) -> None:
             """Hand in nothing."""
 
-        walk = _Walk(seeds)
-        await self._follow(walk, nothing)
+        walk = _Walk(seeds, cancelled)
+        await self._follow(walk, nothing, nothing)
         return walk.found
 
-    async def follow(self, seeds: Sequence[Visit]) -> tuple[int, bool]:
+    async def follow(self, seeds: Sequence[Visit], cancelled: Collection[str] = ()) -> tuple[int, bool]:
         """Have what is new behind known seeds handed in; return how much that is after a moment, and whether it is
-        all."""
-        walk = _Walk(seeds)
+        all. `cancelled`: the seeds that a cancelled crawl gave up."""
+        walk = _Walk(seeds, cancelled)
         if not walk.todo:
             return 0, True
         await self._waiting.put(walk)
@@ -80,18 +89,22 @@ class Resubmission:
                 await walk.ended.wait()
         return walk.found, walk.ended.is_set()
 
-    async def _follow(self, walk: _Walk, publish: Publish) -> None:
+    async def _follow(self, walk: _Walk, publish: Publish, take_up: TakeUp) -> None:
         until = self._clock().steady + WITHIN_S
         while walk.todo and walk.followed < MAX_FOLLOWED and self._clock().steady < until:
             asked = [walk.todo.popleft() for _ in range(min(MAX_ASKED, len(walk.todo)))]
             walk.followed += len(asked)
-            new: list[Visit] = []
+            new, given_up = list[Visit](), list[Followed]()
             for entry, answer in zip(asked, await self._progress(asked), strict=True):
-                if answer.state in NEW:
+                if answer.reason == CANCELLED:
+                    given_up.append(entry)
+                elif answer.state in NEW:
                     new.append(Visit(entry.url, entry.depth, scope=entry.scope))
                 found = [each for each in answer.found if each.url not in walk.heard]
                 walk.heard.update(each.url for each in found)
                 walk.todo.extend(found)
+            if given_up:
+                await take_up(given_up)
             if new:
                 await publish(new)
-                walk.found += len(new)
+            walk.found += len(new) + len(given_up)

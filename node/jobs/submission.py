@@ -18,6 +18,7 @@ from dht import Clock
 from node.api.crawl import Crawled, Refused, Seed
 from node.crawling.fetch_rules import FetchRules
 from node.crawling.url_lookup import UrlLookup
+from node.jobs.cancellation import CANCELLED
 from node.jobs.resubmission import Resubmission
 from node.jobs.seed_publisher import SeedPublisher
 
@@ -64,11 +65,12 @@ class Submission:
         known = await self._known.find(list(found))
         shown = [_seed(visit, known.get(visit.url)) for visit in seeds]
         old = [visit for visit, seed in zip(seeds, shown, strict=True) if seed.known]
+        cancelled = {visit.url for visit in known.values() if visit.reason == CANCELLED}
         is_safe = not seeds or dry_run or await self._seeds.publish(seeds)
         if dry_run:
-            behind, is_all = await self._resubmission.count(old), True
+            behind, is_all = await self._resubmission.count(old, cancelled), True
         else:
-            behind, is_all = await self._resubmission.follow(old)
+            behind, is_all = await self._resubmission.follow(old, cancelled)
         waits = "" if is_safe else self._wait_reason()
         return Crawled(len(seeds), refused, shown, behind, not is_all, waits, dry_run)
 

@@ -96,6 +96,8 @@ class OwnerDesk:
         while True:
             await asyncio.sleep(STEP_S)
             self.step()
+            if self.ledger.is_cancelling(self._clock().wall):
+                await self.jobs()
 
     def step(self) -> None:
         """Note the figures of this moment."""
@@ -166,16 +168,29 @@ class OwnerDesk:
         """Pause a host ("held"), refuse it, or ("") neither; outlasts a restart. Raises BadHostWish."""
         await self._core.hosts.wish(host, wish)
 
+    async def cancel(self, number: int) -> JobRow | None:
+        """End a crawl: give up what waits of it here now, and what pages that are being fetched still lead to. Return
+        how far that is; None where there is no such job."""
+        if self.ledger.cancel(number, self._clock().wall) is None:
+            return None
+        await self.jobs()  # which gives up what it finds waiting; the second look counts that
+        await self.jobs()
+        return next((row for row in self.ledger.rows() if row.number == number), None)
+
     async def jobs(self) -> Sequence[JobRow]:
-        """Return the last crawls that were handed in here, each with what became of it so far."""
+        """Return the last crawls that were handed in here, each with what became of it so far. What waits of cancelled
+        ones is given up."""
         async with self._asking:
             try:
                 async with asyncio.timeout(PROGRESS_WITHIN_S):
                     self.ledger.begin_round()
                     while batches := self.ledger.ask():
-                        for wait, asked in batches:
+                        for wait, asked, is_cancelled in batches:
                             answers = await self._core.jobs.progress.answer([Followed(**each) for each in asked])
                             wait.take(asked, [answer.plain() for answer in answers])
+                            if is_cancelled:
+                                waiting = [answer.url for answer in answers if answer.state == "waiting"]
+                                await self._core.jobs.cancellation.give_up(waiting)
                             await asyncio.sleep(0)  # what lies here is answered at once: others go on in between
             except (TimeoutError, RemoteError, MachineRefuses):  # what was known before is shown
                 pass

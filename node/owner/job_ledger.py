@@ -6,10 +6,11 @@ followed up to a bound, and asked for only while somebody looks.
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from node.api.body import Json
 from node.api.crawl import Seed
+from node.api.owner import JobEntry
 from node.jobs.job_wait import JobWait
 from node.views.safe_text import plain
 
@@ -17,17 +18,27 @@ MAX_JOBS = 16
 MAX_FOLLOWED = 2000  # URLs of one job
 ASKED_AT_ONCE = 100  # of all jobs together
 SHOWN_REASONS = 3
+CANCELLED_WITHIN_S = 300.0  # by then each page that was being fetched has told its links; the rest waits elsewhere
 
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """One crawl: its first seed, how many seeds it has, how deep it goes, and what became of it so far."""
+    """One crawl: its number, its first seed, how many seeds it has, how deep and how far it goes, and what became of it
+    so far."""
 
+    number: int
     at: float
     first: str
     seeds: int
     depth: int
+    scope: str  # of the first seed
     wait: JobWait
+    cancelled_at: float = 0.0  # 0.0: never
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Tell whether the owner has ended it."""
+        return self.cancelled_at > 0
 
     @property
     def waiting(self) -> int:
@@ -50,32 +61,69 @@ class JobRow:
         """Return the commonest reasons of failures, with their counts."""
         return [f"{count:,} {plain(reason, 120)}" for reason, count in self.wait.reasons.most_common(SHOWN_REASONS)]
 
+    def entry(self) -> JobEntry:
+        """Return the job as programs read it."""
+        return JobEntry(
+            number=self.number,
+            at=self.at,
+            first=self.first,
+            seeds=self.seeds,
+            depth=self.depth,
+            scope=self.scope,
+            fetched=self.wait.counts["fetched"],
+            waiting=self.waiting,
+            failed=self.wait.counts["failed"],
+            others=self.others,
+            reasons=self.reasons,
+            is_done=self.is_done,
+            is_cut=self.wait.is_cut,
+            is_cancelled=self.is_cancelled,
+        )
+
 
 class JobLedger:
     """Holds the jobs, newest last."""
 
     def __init__(self) -> None:
         self._jobs: deque[JobRow] = deque(maxlen=MAX_JOBS)
+        self._noted = 0
+        self._noted_at = 0.0  # a new crawl ends the cancelling of those before it, as it may ask for the same
 
     def note(self, seeds: Sequence[Seed], depth: int, now: float) -> None:
         """Remember a crawl; `now`: Unix seconds."""
         if seeds:
             followed = [{"url": each.url, "depth": depth, "scope": each.scope} for each in seeds[:MAX_FOLLOWED]]
-            wait = JobWait(followed, MAX_FOLLOWED)
-            self._jobs.append(JobRow(now, plain(seeds[0].url), len(seeds), depth, wait))
+            wait, first = JobWait(followed, MAX_FOLLOWED), seeds[0]
+            self._noted, self._noted_at = self._noted + 1, now
+            self._jobs.append(JobRow(self._noted, now, plain(first.url), len(seeds), depth, plain(first.scope), wait))
+
+    def cancel(self, number: int, now: float) -> JobRow | None:
+        """Mark a job as cancelled, and follow it anew with a higher bound, so that all that waits of it is found. None
+        where there is no such job."""
+        for place, job in enumerate(self._jobs):
+            if job.number == number:
+                if not job.is_cancelled:
+                    self._jobs[place] = replace(job, wait=JobWait(job.wait.seeds), cancelled_at=now)
+                return self._jobs[place]
+        return None
 
     def begin_round(self) -> None:
         """Have all that has no outcome yet asked for once more."""
         for job in self._jobs:
             job.wait.begin_round()
 
-    def ask(self) -> list[tuple[JobWait, list[Json]]]:
-        """Return what is to be asked now of unfinished jobs, the newest first; each answer goes to its `take`. Nothing
-        where all was asked for in this round."""
-        left, asked = ASKED_AT_ONCE, list[tuple[JobWait, list[Json]]]()
+    def is_cancelling(self, now: float) -> bool:
+        """Tell whether a job was cancelled lately of which something may still wait."""
+        recent = (job for job in self._jobs if now - job.cancelled_at < CANCELLED_WITHIN_S)
+        return any(job.cancelled_at > self._noted_at and not job.is_done for job in recent)
+
+    def ask(self) -> list[tuple[JobWait, list[Json], bool]]:
+        """Return what is to be asked now of unfinished jobs, the newest first, and whether the job is being cancelled;
+        each answer goes to its `take`. Nothing where all was asked for in this round."""
+        left, asked = ASKED_AT_ONCE, list[tuple[JobWait, list[Json], bool]]()
         for job in reversed(self._jobs):
             if left > 0 and not job.wait.is_counted:
-                asked.append((job.wait, job.wait.ask(left)))
+                asked.append((job.wait, job.wait.ask(left), job.cancelled_at > self._noted_at))
                 left -= len(asked[-1][1])
         return asked
 

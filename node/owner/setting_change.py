@@ -46,12 +46,14 @@ def _explained() -> Mapping[str, SettingAbout]:
     return {each[0]: SettingAbout(*each) for each in explain_keys(Config)}
 
 
-def changed(text: str, key: str, typed: str) -> tuple[str, Config]:
+def changed(text: str, key: str, typed: str, *, anything: bool = False) -> tuple[str, Config]:
     """Return the text of a config.toml with a setting as it was typed, and what that configures. "" of `text` is a file
-    that is not there. Raises ConfigError where a setting takes no such value, or where the file has it in a form that
-    only its owner can change."""
-    if key not in keys_of(Config) or not is_open(key):
-        raise ConfigError(key[:80], "cannot be changed here", BY_HAND)
+    that is not there. `anything`: also what a browser may not change. Raises ConfigError where a setting takes no such
+    value, or where the file has it in a form that only its owner can change."""
+    if key not in keys_of(Config):
+        raise ConfigError(key[:80], "is no setting", "`dse-node config get` lists all")
+    if not (anything or is_open(key)):
+        raise ConfigError(key[:80], "cannot be changed here", f"run `dse-node config set {key} VALUE` on its machine")
     before = parse_config(text, _FILE, Config)
     value = _value(key, typed)
     parse_config(f"[{key.partition('.')[0]}]\n{key.partition('.')[2]} = {toml_value(value)}", _FILE, Config)

@@ -9,7 +9,8 @@ import logging
 import os
 import resource
 import socket
-from collections.abc import AsyncIterator, Callable
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -36,18 +37,22 @@ from dht import (
     when_told_to_stop,
 )
 from index import Tracer, untraced
+from node.api.documents import BroughtPage
 from node.app.clean_stop import take_leave
 from node.app.departure import Departure
 from node.app.disk_meter import bytes_below
 from node.app.environment import HostMachine, NodeEnvironment, NodeFiles, OwnMembership, WebAccess
 from node.app.event_log import COMPARE_EVERY_S, EventLog
 from node.app.node_core import NodeCore
+from node.captures.capture import Capture
+from node.cli.http_client import base_url
 from node.config.data_dir import DataDir
 from node.config.logging_setup import set_log_level
 from node.config.settings import Config, NodeConfig, with_contact
 from node.crawling.machine_load import read_machine
 from node.errors import ConfigError
 from node.extras import QUERY_TRACER, TRACE_EXPORT, WEB_REPORT, added
+from node.jobs.moving_in import MovingIn
 from node.joining.rejoin import Rejoiner
 from node.owner.figure_history import FigureHistory
 from node.owner.hook import OwnerHook
@@ -61,7 +66,7 @@ from node.service.service import Service
 from node.version import VERSION
 from node.views.silence import SilenceWaits
 from node.web.server import WebServer
-from store import RecordStore
+from store import RecordStore, StoreConfig
 
 log = logging.getLogger(__name__)
 
@@ -152,11 +157,31 @@ async def _serve(
                 start("trace-export", added(TRACE_EXPORT)(config.traces.url, tracer, _traced_as(own)).run)
             if answers.owner.report:
                 start("web-report", answers.owner.report.run)
+            start("moving-in", _moving_in(core, config.store, data.root).run)
             start("departure", lambda: _leave(departure, ending.begin))
             start("twin", lambda: give_way_to_twin(overlay))
             start("clean-end", lambda: ending.run(partial(take_leave, core, overlay)))
             await web.listening.wait()
+            greet_person(config.node)
             _start_joining(start, config.node, network, overlay)
+
+
+def _moving_in(core: NodeCore, config: StoreConfig, root: Path) -> MovingIn:
+    """Return what brings the pages along that a private node kept before it joined this network."""
+
+    async def take(pages: Sequence[Capture], name: str) -> Sequence[BroughtPage]:
+        return await core.jobs.page_import.take(pages, name, is_dry=False, crawls=False)
+
+    publish, denied = core.jobs.seed_publisher.publish, core.fetching.rules.denied
+    return MovingIn(root, config, take, publish, denied, system_clock)
+
+
+def greet_person(config: NodeConfig) -> None:
+    """Tell a person who started the node at a terminal where its pages are; services have the log."""
+    if sys.stderr.isatty():
+        print(f"\nSearch page:  {base_url(config)}/", file=sys.stderr)
+        print("Owner's page: run `dse-node open` in another terminal", file=sys.stderr)
+        print("Stop it:      Ctrl-C here, or `dse-node stop`\n", file=sys.stderr)
 
 
 def _traced_as(own: Identity) -> dict[str, str]:

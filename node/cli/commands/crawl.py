@@ -16,7 +16,7 @@ from node.jobs.job_progress import MAX_ASKED
 from node.jobs.job_wait import JobWait
 from node.jobs.seed_files import read_seeds
 from node.views.explain import explained_facts
-from node.views.safe_text import plain
+from node.views.safe_text import counted, plain
 
 BATCH = 1000  # addresses in one request, as many as the node takes
 LOOK_EVERY_S = 1.0
@@ -118,7 +118,7 @@ def _print_told(told: _Answers, arguments: Namespace) -> None:
     if told.accepted:
         scopes = list(dict.fromkeys(str(seed.get("scope", "")) for seed in told.seeds))
         within = f", within {_named(scopes)}" if arguments.scope != "whole" and arguments.depth else ""
-        count = _count(told.accepted, "address", "addresses")
+        count = counted(told.accepted, "address", "addresses")
         known = sum(bool(seed.get("known")) for seed in told.seeds)
         old = f" ({known:,} known already, {_behind(told)})" if known else ""
         print(f"{count} handed over{within}{old}; `dse-node status` shows how far it is")
@@ -134,10 +134,10 @@ def _preview(told: _Answers) -> Iterator[str]:
         within = f", within {plain(seed['scope'])}" if seed.get("scope") else ""
         yield f"would be handed in: {what}{plain(seed.get('url', ''))}{within}{known}"
     if len(told.seeds) > SHOWN:
-        yield f"… and {_count(len(told.seeds) - SHOWN, 'address', 'addresses')} more (all of them with --json)"
+        yield f"… and {counted(len(told.seeds) - SHOWN, 'address', 'addresses')} more (all of them with --json)"
     count = sum(bool(seed.get("known")) for seed in told.seeds)
     known = f"{count:,} of them known already" + (f", {_behind(told)}" if count else "")
-    handed = _count(told.accepted, "address", "addresses")
+    handed = counted(told.accepted, "address", "addresses")
     yield f"dry run: {handed} would be handed in, {known}; {len(told.refused):,} refused; nothing was written"
 
 
@@ -145,7 +145,7 @@ def _behind(told: _Answers) -> str:
     """Say what comes of seeds that are known already."""
     if told.following:
         return "whose links are being followed"
-    found = _count(told.behind, "new address", "new addresses")
+    found = counted(told.behind, "new address", "new addresses")
     return f"with {found} behind" if told.behind else "which changes nothing"
 
 
@@ -198,7 +198,3 @@ def _summary(track: JobWait) -> Iterator[str]:
 
 def _named(scopes: Sequence[str]) -> str:
     return plain(scopes[0]) if len(scopes) == 1 else f"{plain(scopes[0])} and {len(scopes) - 1:,} more"
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"

@@ -1,9 +1,11 @@
 """Does the verbs that ask the running node: search, status, evidence, open, remove, pause, resume."""
 
+import os
 import sys
+import webbrowser
 from argparse import Namespace
 
-from node.cli.commands.output import bold, marked, print_facts, print_json
+from node.cli.commands.output import bold, is_terminal, marked, print_facts, print_json
 from node.cli.commands.target_node import client
 from node.errors import RefusedByNode
 from node.views.duration import parse_duration
@@ -68,7 +70,7 @@ def _ready(arguments: Namespace) -> int:
 
 
 def open_page(arguments: Namespace) -> int:
-    """Print a link that logs the owner's browser in."""
+    """Print a link that logs the owner's browser in, and open it where a person sits at a screen."""
     node = client(arguments, needs_token=True)
     body = node.post("/api/v1/login", {})
     link = f"{node.url}{plain(body['path'])}"
@@ -76,8 +78,15 @@ def open_page(arguments: Namespace) -> int:
         print_json({"link": link, "expires_in_s": body["expires_in_s"]})
     else:
         print(link)
-        print(f"works once, within {body['expires_in_s'] / 60:.0f} minutes", file=sys.stderr)
+        opened = _has_screen() and webbrowser.open(link)
+        state = "opened in your browser; the link works" if opened else "works"
+        print(f"{state} once, within {body['expires_in_s'] / 60:.0f} minutes", file=sys.stderr)
     return 0
+
+
+def _has_screen() -> bool:
+    """Tell whether a browser with windows can be opened for the person at the terminal."""
+    return is_terminal() and any(os.environ.get(name) for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"))
 
 
 def remove(arguments: Namespace) -> int:

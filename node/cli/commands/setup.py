@@ -41,7 +41,7 @@ def init(arguments: Namespace) -> int:
         raise BadDataDir(str(data.root), "there is a node here already", "start it: `dse-node run`")
     answers = _answers(arguments, data)
     given: str = arguments.network or answers.network
-    network = _given_network(given) if given else None
+    network = given_network(given) if given else None
     invitation = invitation_for(network, arguments.invitation or answers.invitation) if network is not None else None
     pairs = [f"node.seed_url={given}"] if is_url(given) else []
     settings = chosen_settings(arguments.profile, [*pairs, *answers.settings, *arguments.set])
@@ -63,10 +63,10 @@ def init(arguments: Namespace) -> int:
     data.network.write_text(split_invitation(network)[0])
     if invitation is not None:
         data.invite(str(invitation))
-    _solve_puzzle(data, identity)
+    solve_puzzle(data, identity)
     data.config.write_text(write_config(Config, settings))
     _print_made(arguments, data, identity, answers.site)
-    if invitation is None and settings.get("node.mode") != "client" and _asks_invitations(network):
+    if invitation is None and settings.get("node.mode") != "client" and asks_invitations(network):
         print(UNINVITED, file=sys.stderr)
     return 0
 
@@ -81,11 +81,11 @@ def _answers(arguments: Namespace, data: DataDir) -> FirstAnswers:
     return first_answers(ask, costs, needs_network=not arguments.network, needs_limits=is_open)
 
 
-def _asks_invitations(network: str) -> bool:
+def asks_invitations(network: str) -> bool:
     return parse_document(load_network(network).first.document).admission == "invited"
 
 
-def _given_network(given: str) -> str:
+def given_network(given: str) -> str:
     """Return the checked text of a network file, given its path or its URL."""
     if not is_url(given):
         return Path(given).read_text() if load_network(Path(given)) else ""
@@ -129,7 +129,7 @@ def ensure_identity(data: DataDir) -> Identity:
     return identity
 
 
-def _solve_puzzle(data: DataDir, identity: Identity) -> None:
+def solve_puzzle(data: DataDir, identity: Identity) -> None:
     """Do the work that the network asks of an identity, once; say so in one line, since it may take minutes."""
     bits, file = parse_document(load_network(data.network).first.document).puzzle_bits, PuzzleFile(data.puzzle)
     if work_of(identity.public_key, file.load()) < bits:

@@ -48,7 +48,7 @@ class Translate:
 
     def count(self, key: str, count: int, **values: object) -> str:
         """Return the text of a key about a number of things: that of `key.one` for a single one."""
-        return self(f"{key}.one" if count == 1 else key, count=count, **values)
+        return self(f"{key}.one" if count == 1 else key, None, count=count, **values)
 
 
 def _written(value: object) -> object:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from dht import Strategy
-from node.api import crawl, documents, evidence, operation, peers, search, sites, slots, status, strategy
+from node.api import crawl, documents, evidence, operation, owner, peers, search, sites, slots, status, strategy
 from node.api.body import Json
 
 Kind = Literal["text", "count", "flag", "texts"]
@@ -156,6 +156,10 @@ def _post(path: str, name: str, about: str, schema: Any = Json, takes: Any = Jso
     return HttpRoute("POST", f"/api/v1{path}", name, about, JSON, schema, takes, needs_token=True)
 
 
+def _owners_get(path: str, name: str, about: str, schema: Any, *parameters: Parameter) -> HttpRoute:
+    return HttpRoute("GET", f"/api/v1{path}", name, about, JSON, schema, None, parameters, needs_token=True)
+
+
 def _owner(path: str, name: str, about: str, *parameters: Parameter) -> HttpRoute:
     return HttpRoute("GET", f"/owner{path}", name, about, HTML, parameters=parameters, needs_token=True)
 
@@ -255,6 +259,7 @@ _KEYS = "/.well-known/http-message-signatures-directory"
 _KEYS_ABOUT = "The keys by which the network's nodes sign requests to sites"
 _BEGIN = "Say for whom this node waits; where the owner is sure, go on without them until they are heard"
 _LEAVE = "Leave the network for good; ask again for how far it is"
+_CANCEL = "End a crawl: what still waits of it here is not fetched"
 _LOGIN = "A link that logs a browser in as the owner's, once"
 _SCRUB = "Read all that lies on this node's disk at once, and heal it"
 _SCRIPT = "The pages' script, without which they are whole"
@@ -308,9 +313,12 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
     _get(
         "/slots", "slots", "The slots: owners, holder, copies", slots.SlotTable, *_SLOTS, _FROM, _LIMIT, is_private=True
     ),
-    HttpRoute(
-        "GET", "/api/v1/sites", "sites", _SITES_ABOUT, JSON, sites.SiteTable, None, _SITES_ASKED, needs_token=True
-    ),
+    _owners_get("/sites", "sites", _SITES_ABOUT, sites.SiteTable, *_SITES_ASKED),
+    _owners_get("/jobs", "jobs", "The crawls that were handed in here since the start", owner.JobTable),
+    _post("/jobs/cancel", "cancel_job", _CANCEL, owner.JobEntry, owner.CancelOrder),
+    _owners_get("/log", "log_lines", "The newest lines of the log", owner.LogLines),
+    _owners_get("/settings", "settings", "All settings in force", owner.SettingTable),
+    _post("/settings", "change_setting", "Change a setting in the node's file", owner.SettingTaken, owner.SettingOrder),
     _get("/strategy", "strategy", _STRATEGY, strategy.StrategyShown, _VERSION, is_public=True),
     _get("/strategy/schema", "strategy_schema", "The JSON Schema of strategy documents", Json, is_public=True),
     _get(

@@ -206,7 +206,9 @@ def test_search_prints_results_for_people_and_for_programs(site: Any, capsys: py
     assert "Related: cron task, task queue\n" in out
     site.service.total = 0
     assert main(["search", "e", *url]) == 0
-    assert "No page contains all the important words. These contain some of them. 3 results in" in capsys.readouterr().out
+    assert (
+        "No page contains all the important words. These contain some of them. 3 results in" in capsys.readouterr().out
+    )
     assert main(["search", "task", "--json", "--limit", "1", *url]) == 0
     assert len(json.loads(capsys.readouterr().out)["results"]) == 1
     assert main(["search", "tsak", *url]) == 0

@@ -25,7 +25,7 @@ WORDS = {  # what the verbs that ask a node take besides
     "strategy publish": ["signed.json"],
     "strategy diff": ["draft.json"],
 }
-BY_FILES = {"strategy sign", "network begin"}  # which do something without a node, too
+BY_FILES = {"strategy sign", "network begin", "config get", "config set"}  # which do something without a node, too
 VERBS = [
     name
     for verb in parsers_below(build_parser())

@@ -9,6 +9,7 @@ from crawl import Visit
 from dht import Now
 from node.api.crawl import Followed, UrlProgress
 from node.jobs import resubmission
+from node.jobs.cancellation import CANCELLED
 from node.jobs.resubmission import Resubmission
 
 LINKS = {"a": "bc", "b": "d", "c": "be", "d": "f", "e": "", "f": "g", "g": ""}
@@ -19,9 +20,13 @@ class Network:
 
     def __init__(self, known: str) -> None:
         self.known, self.steady, self.asked = set(known), 0.0, list[str]()
+        self.cancelled, self.taken_up = set[str](), dict[str, int]()
 
     def clock(self) -> Now:
         return Now(1e9 + self.steady, self.steady)
+
+    async def take_up(self, asked: Sequence[Followed]) -> None:
+        self.taken_up |= {each.url: each.depth for each in asked}
 
     async def progress(self, asked: Sequence[Followed]) -> list[UrlProgress]:
         self.steady += 1.0
@@ -29,6 +34,8 @@ class Network:
         return [self._answer(each) for each in asked]
 
     def _answer(self, asked: Followed) -> UrlProgress:
+        if asked.url in self.cancelled:
+            return UrlProgress(asked.url, "refused", CANCELLED, [])
         if asked.url not in self.known:
             return UrlProgress(asked.url, "unknown", "", [])
         links = LINKS[asked.url] if asked.depth else ""
@@ -42,12 +49,12 @@ class Network:
         async def publish(visits: Sequence[Visit]) -> None:
             found.extend(visits)
 
-        resubmission = Resubmission(self.progress, publish, self.clock)
+        resubmission = Resubmission(self.progress, publish, self.clock, self.take_up)
         async with asyncio.TaskGroup() as tasks:
             running = tasks.create_task(resubmission.run())
-            assert await resubmission.follow(seeds) == (len(found), True)
+            assert await resubmission.follow(seeds, self.cancelled) == (len(found) + len(self.taken_up), True)
             running.cancel()
-        assert await resubmission.count(seeds) == len(found)
+        assert await resubmission.count(seeds, self.cancelled) == len(found) + len(self.taken_up)
         assert all(visit.scope == seeds[0].scope for visit in found)
         return {visit.url: visit.depth for visit in found}
 
@@ -60,6 +67,15 @@ async def test_a_deeper_crawl_goes_on_where_the_one_before_it_ended() -> None:
     assert await Network("abc").news(Visit("a", 1)) == {}, "no deeper than before"
     network = Network("a")
     assert await network.news(Visit("a", 0)) == {} and not network.asked
+
+
+async def test_what_a_cancelled_crawl_gave_up_is_taken_up_with_the_depth_of_the_new_one() -> None:
+    network = Network("a")
+    network.cancelled = {"b", "c"}
+    assert await network.news(Visit("a", 2)) == {} and network.taken_up == {"b": 1, "c": 1}
+    network = Network("")
+    network.cancelled = {"a"}
+    assert await network.news(Visit("a", 0)) == {} and network.taken_up == {"a": 0}
 
 
 async def test_of_a_large_known_part_only_so_much_is_followed(monkeypatch: Any) -> None:
@@ -87,7 +103,7 @@ async def test_a_network_that_answers_late_is_followed_while_nobody_waits(monkey
         await answers.wait()
         return await network.progress(asked)
 
-    late = Resubmission(progress, publish, network.clock)
+    late = Resubmission(progress, publish, network.clock, network.take_up)
     async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(late.run())
         assert await late.follow([Visit("a", 3)]) == (0, False)

@@ -61,6 +61,32 @@ async def test_one_look_counts_the_whole_of_a_crawl_that_has_ended_or_says_that_
     assert job.is_done and job.wait.is_counted
 
 
+@simulated(WorldPlan(hosts=8, pages=20))
+async def test_a_cancelled_crawl_fetches_nothing_more_and_a_new_one_takes_up_what_it_left(world: World) -> None:
+    service = service_of(world, *await world.add(1))
+    await service.crawl([world.web.seed_url], depth=100)
+    await world.pass_time(30.0)
+    assert (await service.owner.cancel(2)) is None, "there is one job"
+    before = len(world.log)
+    job = await service.owner.cancel(1)
+    assert job is not None and job.is_cancelled and job.waiting < 8, "what is being fetched goes on"
+    service.owner.step()
+    await world.pass_time(20.0)
+    await service.owner.jobs()
+    settled = len(world.log)
+    await world.pass_time(300.0)
+    await service.owner.jobs()
+    assert settled - before < 40, "some requests of robots.txt and pages were under way"
+    (job,) = service.owner.ledger.rows()
+    assert len(world.log) == settled and 8 < job.wait.counts["fetched"] < settled
+    assert job.is_done and "cancelled by the owner" in "".join(job.reasons)
+    await service.crawl([world.web.seed_url], depth=100)
+    await crawled(world)
+    again, _ = await service.owner.jobs()
+    assert again.wait.counts["fetched"] == Counter(world.web.outcomes().values())[VisitState.FETCHED]
+    assert again.wait.counts["fetched"] > job.wait.counts["fetched"]
+
+
 @simulated(WorldPlan(hosts=1, pages=1))
 async def test_a_damaged_file_of_wishes_stops_the_start_and_names_the_remedy(world: World) -> None:
     (node,) = await world.add(1)

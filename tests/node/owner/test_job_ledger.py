@@ -3,7 +3,7 @@
 from typing import Any
 
 from node.api.crawl import Seed
-from node.owner.job_ledger import ASKED_AT_ONCE, MAX_FOLLOWED, MAX_JOBS, JobLedger
+from node.owner.job_ledger import ASKED_AT_ONCE, CANCELLED_WITHIN_S, MAX_FOLLOWED, MAX_JOBS, JobLedger
 
 
 def seeds(name: str, count: int) -> list[Seed]:
@@ -18,14 +18,14 @@ def answer(url: str, state: str, *found: str) -> dict[str, Any]:
 def test_a_job_is_followed_to_its_end_through_what_it_led_to() -> None:
     ledger = JobLedger()
     ledger.note(seeds("a", 2), 1, 1000.0)
-    ((wait, asked),) = ledger.ask()
+    ((wait, asked, _),) = ledger.ask()
     wait.take(asked, [answer(asked[0]["url"], "fetched", "http://a.test/x"), answer(asked[1]["url"], "failed")])
     (row,) = ledger.rows()
-    assert (row.first, row.seeds, row.depth, row.at) == ("http://a.test/0", 2, 1, 1000.0)
+    assert (row.number, row.first, row.seeds, row.depth, row.at) == (1, "http://a.test/0", 2, 1, 1000.0)
     assert (row.wait.followed, row.waiting, row.is_done) == (3, 1, False)
     assert row.wait.counts == {"fetched": 1, "failed": 1}
     assert row.reasons == ["1 status 500"]
-    ((wait, asked),) = ledger.ask()
+    ((wait, asked, _),) = ledger.ask()
     wait.take(asked, [answer(asked[0]["url"], "gone")])
     assert ledger.rows()[0].is_done and ledger.rows()[0].others == 1 and ledger.ask() == []
 
@@ -37,10 +37,24 @@ def test_jobs_what_is_followed_and_what_is_asked_at_once_are_bounded() -> None:
     ledger.note([], 0, 99.0)
     assert [row.at for row in ledger.rows()] == [float(n) for n in range(MAX_JOBS + 4, 4, -1)]
     asked = ledger.ask()
-    assert sum(len(each) for _, each in asked) == ASKED_AT_ONCE and len(asked) == 2
+    assert sum(len(each) for _, each, _ in asked) == ASKED_AT_ONCE and len(asked) == 2
     ledger.note(seeds("big", 1000), 3, 100.0)
-    wait, first = ledger.ask()[0]
+    wait, first, _ = ledger.ask()[0]
     many = [f"http://big.test/{n}" for n in range(1000, 5000)]
     wait.take(first, [answer(each["url"], "fetched", *many) for each in first])
     row = ledger.rows()[0]
     assert row.wait.is_cut and row.wait.followed == MAX_FOLLOWED
+
+
+def test_a_job_is_cancelled_by_its_number_until_a_new_one_may_ask_for_the_same() -> None:
+    ledger = JobLedger()
+    ledger.note(seeds("a", 2), 1, 1000.0)
+    assert ledger.cancel(2, 1001.0) is None and not ledger.is_cancelling(1001.0)
+    assert ledger.cancel(1, 1001.0) is not None and ledger.is_cancelling(1002.0)
+    ((_, _, is_cancelling),) = ledger.ask()
+    assert is_cancelling and not ledger.is_cancelling(1001.0 + CANCELLED_WITHIN_S)
+    ledger.note(seeds("a", 1), 1, 1003.0)
+    assert not ledger.is_cancelling(1004.0)
+    ledger.begin_round()
+    assert not any(is_cancelling for _, _, is_cancelling in ledger.ask())
+    assert [row.is_cancelled for row in ledger.rows()] == [False, True]

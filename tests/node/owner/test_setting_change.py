@@ -51,7 +51,7 @@ def test_a_file_of_its_owners_own_keeps_every_line() -> None:
         ("", "crawl.agent", 'a"\n[hook]\nurl = "http://x', "agent"),
         ("", "hook.command", "/bin/sh", "cannot be changed here"),
         ("", "node.web_address", "0.0.0.0", "cannot be changed here"),
-        ("", "crawl.nothing", "1", "cannot be changed here"),
+        ("", "crawl.nothing", "1", "is no setting"),
         ('[crawl]\nrefuse = [\n"a.test",\n]\n', "crawl.refuse", "b.test", "config.toml: "),
         ("[crawl\n", "crawl.hours", "", "not TOML"),
         ('crawl.agent = "a"\n', "crawl.hours", "1:00-2:00", "config.toml: "),
@@ -85,3 +85,10 @@ def test_what_is_shown_of_a_setting_may_be_sent_back() -> None:
     about = setting_about("crawl.hours")
     assert about is not None and about.default == '""' and "local time" in about.why
     assert setting_about("hook.command") is None and setting_about("x") is None
+
+
+def test_at_the_command_line_any_setting_is_changed_and_a_wrong_value_is_still_refused() -> None:
+    text, config = changed("", "node.web_port", "8190", anything=True)
+    assert config.node.web_port == 8190 and "\nweb_port = 8190" in text
+    with pytest.raises(ConfigError):
+        changed("", "node.web_port", "900000", anything=True)

@@ -1,7 +1,7 @@
 """What the web listener's tests take for a node's owner's desk: the real values, filled as full as they may be."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import msgspec
@@ -154,8 +154,16 @@ class FakeOwner:
     async def jobs(self) -> Sequence[JobRow]:
         return self.told
 
+    async def cancel(self, number: int) -> JobRow | None:
+        """Only a job that is listed can be cancelled."""
+        place = next((n for n, job in enumerate(self.told) if job.number == number), None)
+        if place is None:
+            return None
+        self.told[place] = replace(self.told[place], cancelled_at=1.0)
+        return self.told[place]
+
     def log(self) -> Sequence[LogLine]:
-        return [LogLine(1_800_000_000.0 + n, "WARNING", "crawl.fetch", (EVIL * 20)[:400]) for n in range(200)]
+        return [LogLine(1_800_000_000.0 + n, "WARNING", "crawl.fetch", (EVIL * 20)[:400]) for n in reversed(range(200))]
 
     def settings(self) -> Sequence[SettingRow]:
         return setting_rows(Config(), self.file)
@@ -192,4 +200,4 @@ def _job(n: int) -> JobRow:
     wait.counts.clear()
     wait.counts.update(fetched=900, failed=80, refused=20)
     wait.reasons.update({f"{EVIL}{each}".ljust(120): 7 for each in range(3)})
-    return JobRow(1_800_000_000.0, f"http://job{n}.test/{EVIL}".ljust(2000, "x"), 1000, 5, wait)
+    return JobRow(n + 1, 1_800_000_000.0, f"http://job{n}.test/{EVIL}".ljust(2000, "x"), 1000, 5, EVIL, wait)

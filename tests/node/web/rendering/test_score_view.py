@@ -47,8 +47,8 @@ def test_it_is_said_in_a_sentence() -> None:
     why = why_of(WHOLE)
     assert why is not None
     assert sentence(why, translator("en")) == (
-        "Contains 1 of your 2 words; “blueprint” matters most: 9 of 1,200 pages contain it; one of your words is in the "
-        "title; your words are close together; it is the front page of its site."
+        "Contains 1 of your 2 words; “blueprint” matters most: 9 of 1,200 pages contain it; one of your words is in "
+        "the title; your words are close together; it is the front page of its site."
     )
     assert sentence(why, translator("zh")).startswith("包含您输入的 2 个词中的 1 个；“blueprint”最重要")
     assert sentence(Why("of another shape"), translator("en")) == ""

@@ -1,0 +1,85 @@
+"""Does the verb join: take a private node, with all that it keeps, into another network."""
+
+import time
+from argparse import Namespace
+from contextlib import suppress
+from pathlib import Path
+
+from bootstrap import is_url, is_words, load_network, split_invitation
+from dht import Identity, Network, has_met_peers, system_clock
+from node.cli.commands.invitations import accept, invitation_facts, invitation_for
+from node.cli.commands.output import confirm, print_facts, write_whole
+from node.cli.commands.process import end_process
+from node.cli.commands.setup import UNINVITED, asks_invitations, given_network, solve_puzzle
+from node.cli.commands.target_node import configuration, data_dir
+from node.config.data_dir import DataDir
+from node.config.settings import Config
+from node.errors import BadDataDir, ConfigError
+from node.extras import ARCHIVE_WRITER, added
+from node.jobs.moving_in import kept_pages
+from node.strategy.founding import adopt_founder, founder_note
+from store import RecordStore
+
+
+def join(arguments: Namespace) -> int:
+    """Join a network. The node's private one ends; its pages and URLs come along when the node runs again."""
+    data, config = data_dir(arguments), configuration(arguments)
+    data.check()
+    given, words = arguments.network[0], " ".join(arguments.network[1:])
+    if is_words(" ".join(arguments.network)) and not Path(given).exists():
+        arguments.invitation = arguments.network
+        return accept(arguments)
+    if Path(config.node.network) != data.network:
+        raise ConfigError("node.network", "names a file elsewhere", "put the network file there, and start the node")
+    text = given_network(given)
+    network, former = load_network(text), load_network(data.network)
+    invitation = invitation_for(text, words)
+    if network.id == former.id:
+        raise BadDataDir(str(data.root), f"this node is in {former.name} already", "give it an invitation: accept FILE")
+    identity = Identity.load(data.identity)
+    if has_met_peers(data.dht) or not data.is_founded_by(identity.node_id.hex()):
+        remedy = "`dse-node leave` hands its part over; then make another node with `dse-node init --network FILE`"
+        raise BadDataDir(str(data.root), f"this node is a member of {former.name} beside others", remedy)
+    if not confirm(f"Move this node from {former.name} to {network.name} ({network.id[:12]}…), with its pages?"):
+        return 1
+    end_process(data)
+    with data.lock():
+        folder = data.root / f"before-{former.id[:8]}"
+        archive = _put_aside(data, folder, config)
+        data.network.write_text(split_invitation(text)[0])
+        if invitation is not None:
+            data.invite(str(invitation))
+        if not is_url(given) and founder_note(Path(given)).exists():
+            adopt_founder(data, identity.node_id.hex(), Path(given))
+        solve_puzzle(data, identity)
+    _print_joined(network, folder, archive)
+    print_facts(invitation_facts(invitation))
+    if invitation is None and asks_invitations(text):
+        print(UNINVITED)
+    return 0
+
+
+def _put_aside(data: DataDir, folder: Path, config: Config) -> str:
+    """Move what belongs to the former network into a folder, with a WARC of its pages where the archive extra is
+    there; return what that holds."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    parts = (data.store, data.index, data.seen, data.dht, data.evidence, data.room, data.founder, data.vouchers)
+    for path in (*parts, data.invitation, data.owner_told, data.network):
+        if path.exists() and not (folder / path.name).exists():
+            path.rename(folder / path.name)
+    data.create()
+    with suppress(ImportError):
+        write = added(ARCHIVE_WRITER)
+        store = RecordStore.open(folder / "store", config.store, system_clock)
+        try:
+            made = write_whole(folder / "pages.warc.gz", lambda file: write(kept_pages(store), file, time.time()))
+        finally:
+            store.close()
+        return f"{made.captures:,} pages in {folder / 'pages.warc.gz'}"
+    return ""
+
+
+def _print_joined(network: Network, folder: Path, archive: str) -> None:
+    facts = [("network", f"{network.name}, id {network.id}"), ("former data", str(folder))]
+    print_facts([*facts, *([("archive", archive)] if archive else [])])
+    print("Start the node: dse-node run. It brings its pages and addresses into the network as soon as it is a member.")

@@ -1,0 +1,80 @@
+"""Does the verbs config get and config set: through the running node as its owner's page does, else in its file."""
+
+from argparse import Namespace
+from pathlib import Path
+
+from dht import refused, write_atomically
+from node.api.body import Json
+from node.cli.commands.output import print_facts, print_json
+from node.cli.commands.target_node import client, data_dir
+from node.config.settings import load_config
+from node.errors import ConfigError, HomeNotRunning
+from node.owner.setting_change import changed, is_open
+from node.owner.setting_list import setting_rows
+
+NEXT_START = "in force from the next start on: dse-node run"
+
+
+def show(arguments: Namespace) -> int:
+    """Print settings with their values, and what the next start will change."""
+    name = arguments.key or ""
+    rows = [row for row in _rows(arguments) if row["key"] == name or row["key"].startswith(f"{name}." if name else "")]
+    if not rows:
+        raise ConfigError(name[:80], "is no setting", "`dse-node config get` lists all")
+    if arguments.json:
+        print_json(rows)
+    elif rows[0]["key"] == name:
+        print(_shown(rows[0]))
+    else:
+        print_facts([(row["key"], _shown(row)) for row in rows])
+    return 0
+
+
+def put(arguments: Namespace) -> int:
+    """Write a setting into config.toml, and have the running node obey it at once where it can."""
+    key, typed = arguments.key, " ".join(arguments.value)
+    is_now = False
+    if arguments.url or is_open(key):
+        try:
+            taken = client(arguments, needs_token=True).post("/api/v1/settings", {"key": key, "value": typed})
+            is_now = taken["is_now"]
+        except HomeNotRunning:
+            _write(_file(arguments), key, typed)
+    else:
+        _write(_file(arguments), key, typed)
+    if arguments.json:
+        print_json({"key": key, "is_now": is_now})
+    else:
+        print(f"{key} is set, {'in force now' if is_now else NEXT_START}")
+    return 0
+
+
+def _rows(arguments: Namespace) -> list[Json]:
+    try:
+        return list(client(arguments, needs_token=True).get("/api/v1/settings")["settings"])
+    except HomeNotRunning:
+        if arguments.url:
+            raise
+    file = _file(arguments)
+    rows = setting_rows(load_config(file), file.read_text("utf-8-sig"))
+    return [{"key": row.key, "value": row.value, "origin": row.origin, "waiting": None} for row in rows]
+
+
+def _shown(row: Json) -> str:
+    value = "(set, and may be secret)" if row["value"] is None else row["value"]
+    return value if row["waiting"] is None else f"{value} ({row['waiting']} {NEXT_START})"
+
+
+def _file(arguments: Namespace) -> Path:
+    data = data_dir(arguments)
+    data.check()
+    return data.config if arguments.config is None else Path(arguments.config).expanduser().resolve()
+
+
+def _write(file: Path, key: str, typed: str) -> None:
+    """Write a setting into a file, which keeps all its other lines; a value that no start would take is refused."""
+    try:
+        text, _ = changed(file.read_text("utf-8-sig") if file.exists() else "", key, typed, anything=True)
+        write_atomically(file, text.encode())
+    except OSError as error:
+        raise refused(file, error) from None

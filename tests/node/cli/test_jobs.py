@@ -1,0 +1,30 @@
+"""`dse-node jobs`: what was handed in, how far it is, and how it is cancelled."""
+
+import json
+
+import pytest
+
+from node.cli.main import main
+
+
+def test_jobs_are_listed_with_their_numbers_and_one_is_cancelled(
+    place: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["jobs", *place]) == 0
+    head, first, *_ = capsys.readouterr().out.splitlines()
+    assert head.split()[:2] == ["ID", "HANDED"] and first.split()[0] == "1" and "900 fetched" in first
+    assert "\x1b" not in first and "<script>" in first
+    assert main(["jobs", "cancel", "3", *place]) == 0
+    assert capsys.readouterr().out.startswith("cancelled: http://job2.test/")
+    assert main(["jobs", *place, "--json"]) == 0
+    jobs = json.loads(capsys.readouterr().out)["jobs"]
+    assert [job["number"] for job in jobs if job["is_cancelled"]] == [3]
+
+
+def test_a_job_that_is_not_there_and_a_missing_number_are_named(
+    place: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["jobs", "cancel", "99", *place]) == 2
+    assert "99 is no crawl job" in capsys.readouterr().err
+    assert main(["jobs", "cancel", *place]) == 2
+    assert "names no job" in capsys.readouterr().err
