@@ -88,7 +88,7 @@ def test_two_people_and_a_third_get_there(tmp_path: Path) -> None:
         effect = publish(town, two, "--set", "min_acks=3", *rules)
         assert f"shops.test: {len(SHOPS)} addresses, {len(SHOPS)} pages, by rule 2" in effect
         for machine in all_three:
-            wait_until("all obey version 3", lambda m=machine: m.status()["strategy"]["version"] == 3)
+            wait_until("all obey version 3", lambda m=machine: m.status()["strategy"]["version"] == 3, 60)
         shown = third.do("strategy", "show")
         assert "a write waits for 3" in shown and "town.test" in shown
         assert third.do("strategy", "log").count("signed by") == 3 and "in force" in one.do("strategy", "log")

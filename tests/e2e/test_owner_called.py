@@ -42,7 +42,7 @@ def test_an_owner_hears_that_no_record_fits(place: Village) -> None:
     wait_until("the owner is told", lambda: told.exists() and told.read_text().endswith("\n"), 120)
     note = machine.data / "owner-told"
     wait_until("that is noted", lambda: note.exists() and "disk" in json.loads(note.read_bytes())["told"])
-    wait_until("others see it", lambda: seen() == [("cellar", "trouble", ["disk"], 5 << 30)])
+    wait_until("others see it", lambda: seen() == [("cellar", "trouble", ["disk"], 5 << 30)], 45)
     assert "needs disk" in other.do("peers")
     other.stop()
     machine.stop()
