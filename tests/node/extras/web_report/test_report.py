@@ -15,7 +15,7 @@ from node.extras.web_report.link_table import LinkTable
 from node.extras.web_report.page_life import page_life
 from node.extras.web_report.page_rank import CONVERGED, OneSweeper, in_links, rank
 from node.extras.web_report.report import ReportCoverage, VotedPage, WebReport, measure, report_of
-from node.extras.web_report.spread import SpreadGroup, Spread
+from node.extras.web_report.spread import Spread, SpreadGroup
 
 FANS = [f"http://fan{n}.test/links" for n in range(4)]
 CENTRES = [f"http://centre{n}.test/" for n in range(3)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from node.extras.web_report.spread import SpreadGroup, Spread, network_of, spread_of, top_level_of
+from node.extras.web_report.spread import Spread, SpreadGroup, network_of, spread_of, top_level_of
 
 
 def test_mean_variance_and_variation_are_those_by_hand() -> None:
