@@ -69,9 +69,9 @@ class NodeReportMaker:
             self._wanted.set()
 
     def path_of(self, file: str) -> Path | None:
-        """Return where a file of the newest report lies, None where there is none of this name."""
+        """Return where a file of the newest report lies, None where there is none. `file`: PAGE or one of FILES."""
         path = self._folder / file
-        return path if file in (PAGE, *FILES) and path.exists() else None
+        return path if path.exists() else None
 
     async def run(self) -> None:
         """Make reports until cancelled."""
