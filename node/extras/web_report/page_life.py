@@ -2,8 +2,8 @@
 
 Pure. Age counts from the day that this network found a page, since nobody told when it was made. A page that was there
 at its last visit is censored then: it lives on for an unknown time. The curve is that of Kaplan & Meier 1958. No visit
-sees a page vanish, so a death is dated in the middle between the last visit that found the page and the first that did
-not; with all deaths at one end, and then at the other, the half-life has its bounds. The second estimate assumes that
+sees a page vanish. So a death is dated in the middle between the last visit that found the page and the first that did
+not. With all deaths at one end, and then at the other, the half-life has its bounds. The second estimate assumes that
 pages of any age are as likely to vanish (an exponential law): deaths divided by days at risk.
 """
 

@@ -2,13 +2,14 @@
 
 from aiohttp import web
 
-from node.extras.web_report.report_maker import PAGE, TYPES
+from node.extras.web_report.report_maker import FILES, PAGE, TYPES
 from node.owner.desk import ReportMaker
 from node.service.service import Service
 from node.views.safe_text import plain
 from node.web.owner.owner_pages import lead_to
 from node.web.requests.api import parameters
 from node.web.requests.forms import read_form
+from node.web.requests.problems import BadParameter
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"  # no script runs
 FLAW_CHARS = 200
@@ -23,6 +24,8 @@ class ReportPages:
     async def web_report(self, request: web.Request) -> web.StreamResponse:
         """Answer with the newest report, or another file of it."""
         file = parameters(request, "web_report").text("file") or PAGE
+        if file not in (PAGE, *FILES):
+            raise BadParameter("file", f"is none of {', '.join((PAGE, *FILES))}")
         path = self._maker().path_of(file)
         if path is None:
             raise web.HTTPNotFound
@@ -33,7 +36,8 @@ class ReportPages:
 
     async def make_web_report(self, request: web.Request) -> web.Response:
         """Have a report made, and lead back to the page that shows how far it is."""
-        maker, sites, flaw = self._maker(), (await read_form(request, "make_web_report")).text("sites"), ""
+        sites, flaw = (await read_form(request, "make_web_report")).text("sites"), ""
+        maker = self._maker()
         from node.extras.web_report.site_list import read_list  # which needs the extra's libraries
 
         try:

@@ -14,7 +14,7 @@ SHOWN = 20
 PREFIX_BITS = {4: 16, 6: 32}  # of a network, by the version of IP
 
 
-class Group(msgspec.Struct, frozen=True):
+class SpreadGroup(msgspec.Struct, frozen=True):
     """One group, with its pages and its sites that have some."""
 
     name: str
@@ -29,7 +29,7 @@ class Spread(msgspec.Struct, frozen=True):
     mean: float
     variance: float
     variation: float  # the coefficient: standard deviation over mean
-    largest: tuple[Group, ...] = ()
+    largest: tuple[SpreadGroup, ...] = ()
 
 
 def spread_of(group_of_site: NDArray[np.integer], pages_of_site: NDArray[np.integer], names: Sequence[str]) -> Spread:
@@ -42,7 +42,9 @@ def spread_of(group_of_site: NDArray[np.integer], pages_of_site: NDArray[np.inte
     if not len(pages):
         return Spread(0, 0.0, 0.0, 0.0)
     mean, variance = float(pages.mean()), float(pages.var())
-    named = [Group(name, int(counts[n]), int(sites[n])) for n, name in enumerate(names[: len(counts)]) if counts[n]]
+    named = [
+        SpreadGroup(name, int(counts[n]), int(sites[n])) for n, name in enumerate(names[: len(counts)]) if counts[n]
+    ]
     return Spread(len(pages), mean, variance, variance**0.5 / mean, tuple(sorted(named, key=_rank)[:SHOWN]))
 
 
@@ -60,5 +62,5 @@ def top_level_of(host: str) -> str:
     return host.rpartition(".")[2]
 
 
-def _rank(group: Group) -> tuple[int, str]:
+def _rank(group: SpreadGroup) -> tuple[int, str]:
     return -group.pages, group.name

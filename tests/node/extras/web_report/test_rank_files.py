@@ -25,8 +25,9 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 
 def test_every_url_and_site_stands_there_once_with_its_rank(tmp_path: Path) -> None:
-    """a shares .85 of its rank between b and the odd one, b gives a all, so that a = .15 + .85 b and
-    b = .15 + .425 a: a = .4346, b = .3347, odd likewise, over their sum."""
+    """a gives .425 of its rank to b and as much to the odd one, b gives .85 to a.
+
+    So a = .15 + .85 b and b = odd = .15 + .425 a, each over their sum."""
     table = LinkTable()
     for page in PAGES:
         table.add(page)

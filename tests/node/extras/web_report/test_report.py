@@ -15,7 +15,7 @@ from node.extras.web_report.link_table import LinkTable
 from node.extras.web_report.page_life import page_life
 from node.extras.web_report.page_rank import CONVERGED, OneSweeper, in_links, rank
 from node.extras.web_report.report import ReportCoverage, VotedPage, WebReport, measure, report_of
-from node.extras.web_report.spread import Group, Spread
+from node.extras.web_report.spread import Spread, SpreadGroup
 
 FANS = [f"http://fan{n}.test/links" for n in range(4)]
 CENTRES = [f"http://centre{n}.test/" for n in range(3)]
@@ -90,8 +90,8 @@ def test_spread_votes_life_and_a_list_are_told_by_hand() -> None:
     lives = [Lifetime(n, 1e9, 1e9 + 20 * DAY_S, (1e9 + 24 * DAY_S) * (n < 2)) for n in range(4)]
     report = _report(pages, lives, ["a.org", "good.com", "far.com"])
     spreads = report.spreads
-    assert spreads.top_levels == Spread(1, 5.0, 0.0, 0.0, (Group("org", 5, 2),))
-    assert spreads.networks == Spread(1, 2.0, 0.0, 0.0, (Group("192.0.0.0/16", 2, 2),))
+    assert spreads.top_levels == Spread(1, 5.0, 0.0, 0.0, (SpreadGroup("org", 5, 2),))
+    assert spreads.networks == Spread(1, 2.0, 0.0, 0.0, (SpreadGroup("192.0.0.0/16", 2, 2),))
     assert (spreads.sites.groups, spreads.sites.mean, spreads.sites.variance) == (4, 7 / 4, (9 / 4) ** 2 / 4 + 27 / 64)
     assert report.most_voted == (VotedPage("http://good.com/", 4, 4, False),)
     text = html_page(report)

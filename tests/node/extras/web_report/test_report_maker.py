@@ -54,7 +54,7 @@ async def test_the_node_makes_a_report_whose_files_the_owner_alone_reads(
     for name in state.files:
         assert f'href="/owner/report?file={name}"' in work
         assert owner.get(f"/owner/report?file={name}").body == (tmp_path / "report" / name).read_bytes()
-    assert owner.get("/owner/report?file=../admin.token").status == 404
+    assert owner.get("/owner/report?file=../admin.token").status == 400
     assert json.loads((tmp_path / "report" / "web.json").read_text())["pages"] == 3
 
 

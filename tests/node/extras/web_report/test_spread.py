@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from node.extras.web_report.spread import Group, Spread, network_of, spread_of, top_level_of
+from node.extras.web_report.spread import Spread, SpreadGroup, network_of, spread_of, top_level_of
 
 
 def test_mean_variance_and_variation_are_those_by_hand() -> None:
     """Groups of 9 (6 + 3), 3 and 0 pages; a site in no group counts nowhere. Mean (9 + 3) / 2 = 6, variance
     ((9 - 6)² + (3 - 6)²) / 2 = 9, coefficient 3 / 6."""
     spread = spread_of(np.array([0, 0, 1, 2, -1]), np.array([6, 3, 3, 0, 50]), ("org", "net", "com"))
-    assert spread == Spread(2, 6.0, 9.0, 0.5, (Group("org", 9, 2), Group("net", 3, 1)))
+    assert spread == Spread(2, 6.0, 9.0, 0.5, (SpreadGroup("org", 9, 2), SpreadGroup("net", 3, 1)))
 
 
 def test_nothing_is_spread_over_no_group() -> None:
