@@ -6,7 +6,7 @@ The means of transport are given, so the same class runs over sockets (`assembly
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from dht.clock import Clock
@@ -70,7 +70,7 @@ class OverlayService:
         self._points = PointRecords(core, clock, kick)
         self._messenger = messenger = Messenger(core, transport, view, clock, kick, packets=settings.packets)
         self.times, self.late = messenger.times, messenger.late
-        self._farewells = FarewellUpkeep(core, view, messenger, clock, files, farewells)
+        self.farewells = FarewellUpkeep(core, view, messenger, clock, files, farewells)
         self._announcer = HeartbeatAnnouncer(core, view, kick)
         puzzle = PuzzleFile(settings.puzzle)
         self._solver = PuzzleSolver(core.own.public_key, puzzle, files.executor, self._solved, files.faults)
@@ -193,25 +193,17 @@ class OverlayService:
 
     def going_on(self) -> frozenset[NodeId]:
         """Return who goes on if this node says farewell; nobody where farewells do not count."""
-        return self._farewells.going_on()
+        return self.farewells.going_on()
 
     def take_leave(self) -> None:
         """Have the end of `run` be a farewell, where few members go by such; all that others need of this node lies
         with them."""
-        self._farewells.is_asked = True
-
-    def why_not_begin(self) -> str:
-        """Say why this node may not go on without silent members, "" where it may."""
-        return self._farewells.why_not_declare()
-
-    async def begin_without(self, silent: Collection[NodeId]) -> None:
-        """Go on without these members until they are heard, as this node's owner wants."""
-        await self._farewells.declare(silent)
+        self.farewells.is_asked = True
 
     def compared(self, peers: frozenset[NodeId]) -> None:
         """Say with which live members all copies here have been compared since the start: after a farewell this node
         has its vote again then."""
-        self._farewells.compared = peers
+        self.farewells.compared = peers
 
     def expect_others(self) -> None:
         """Say that there are others in the network: a node that remembers none of them is lost until it meets one."""
@@ -238,7 +230,7 @@ class OverlayService:
                 finally:
                     if self._leases is not None:
                         await self._leases.stop()
-                    if not await self._farewells.say():
+                    if not await self.farewells.say():
                         self._core.leave(self._clock())
                     self._driver.kick()
         finally:
@@ -256,7 +248,7 @@ class OverlayService:
             start("overlay-cache", self._cache.run)
             start("overlay-leases", lambda: self._tick(work))
             start("overlay-puzzle", self._solver.run)
-            start("overlay-farewells", self._farewells.run)
+            start("overlay-farewells", self.farewells.run)
             vouchers = VoucherUpkeep(self._settings.vouchers, self._points, self._clock, self._files.executor)
             start("overlay-vouchers", vouchers.run)
             if self._autonat is not None:

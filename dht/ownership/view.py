@@ -5,7 +5,7 @@ owners and readiness are computed slot by slot when asked for, and kept until a 
 changes in this node's own neighbourhood, the view goes through the slots there and no others.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from dht.clock import Clock, Now, steady_of
@@ -18,7 +18,7 @@ from dht.ownership.member_domains import MemberDomains, OwnWord
 from dht.ownership.owners_before import OwnersBefore
 from dht.ownership.ready_peers import FULL_PERCENT, ReadyPeers
 from dht.ownership.rendezvous import Placement, slots_of
-from dht.ownership.votes import MAJORITY_MEMBERS, PeerWords, Votes
+from dht.ownership.votes import MAJORITY_MEMBERS, PeerWords, Votes, breaks_tie
 from dht.strategy.document import Strategy
 from dht.strategy.history import StrategyHistory
 from dht.wire.contact import Contact
@@ -282,9 +282,11 @@ class OverlayView:
         live = frozenset([self._node_id, *(peer for peer, _ in heard)])
         self._away = self._hear_farewells(members, live)
         counting = {*members} - self._away if len(members) <= MAJORITY_MEMBERS else set()
-        self._wins_tie = self._breaks_tie(counting & live, counting - live, now)
-        is_outvoted = self._wins_tie and len(counting) == 2 and strategy.tie_breaker == self._node_id.hex()
-        self._uncounted = self._away | (counting - live if is_outvoted else frozenset())
+        silent = counting - live
+        since = lambda: self._strategies.ties_since(now)  # noqa: E731
+        self._wins_tie = breaks_tie(counting & live, silent, strategy.tie_breaker, since, self.peers)
+        is_alone = self._wins_tie and counting - silent == {self._node_id}
+        self._uncounted = self._away | (silent if is_alone else frozenset())
         if self.first_meeting.is_lost:
             others = sum(peer in members for peer, _ in heard)
             self.first_meeting.count(now.steady, members=others, bare=len(heard) - others)
@@ -325,13 +327,6 @@ class OverlayView:
             if (beat := self.peers.heartbeat(peer)) is not None:
                 self.farewells.hear(peer, beat, is_whole={*members} - {peer} <= live)
         return self.farewells.away.intersection(members)
-
-    def _breaks_tie(self, live: Collection[NodeId], silent: Collection[NodeId], now: Now) -> bool:
-        """Whether these live members may go on without as many silent ones."""
-        if not silent or len(silent) != len(live) or self._strategy.tie_breaker not in {peer.hex() for peer in live}:
-            return False
-        beats, since = map(self.peers.heartbeat, silent), self._strategies.ties_since(now)
-        return all(beat is not None and beat.strategy_version >= since for beat in beats)
 
     def _place(self) -> None:
         """Go through the slots of this node's neighbourhood, where its members, liveness or strategy changed."""

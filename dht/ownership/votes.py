@@ -7,7 +7,7 @@ Pure, but for the clock that it is given.
 Pure, but for the clock that it is given.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
@@ -65,6 +65,21 @@ class PeerWords:
     def vanished(self) -> frozenset[NodeId]:
         """Return the nodes that were members within the last 30 days and fell silent for good without a farewell."""
         return self._members.vanished.at(self._clock().wall)
+
+
+def breaks_tie(
+    live: Collection[NodeId],
+    silent: Collection[NodeId],
+    tie_breaker: str,
+    ties_since: Callable[[], int],
+    peers: PeerWords,
+) -> bool:
+    """Tell whether these live members may go on without as many silent ones: the node that breaks ties is among them,
+    and each silent one has announced the version that names it, or a later one. `ties_since`: that version."""
+    if not silent or len(silent) != len(live) or tie_breaker not in {peer.hex() for peer in live}:
+        return False
+    since, beats = ties_since(), map(peers.heartbeat, silent)
+    return all(beat is not None and beat.strategy_version >= since for beat in beats)
 
 
 NO_SLOTS: Mapping[Slot, int] = MappingProxyType({})
@@ -142,12 +157,11 @@ class Votes:
         There are none in a larger network, and no member that had returned before the grant began."""
         if len(self._view.members()) > FEW_MEMBERS:
             return frozenset()
-        if not signed.farewells:
-            return outvoted(signed, self._view.tie_breakers())
+        if (alone := outvoted(signed, self._view.tie_breakers())) or not signed.farewells:
+            return alone
         self._view.away()
         begin, counts, heartbeat = signed.grant.not_before_s, self._farewells.counts, self._view.peers.heartbeat
-        said = frozenset([f.author for f in signed.farewells if counts(f, begin, heartbeat(f.author))])
-        return said | outvoted(signed, self._view.tie_breakers()) if said == signed.stopped else said
+        return frozenset([f.author for f in signed.farewells if counts(f, begin, heartbeat(f.author))])
 
     def waits_for(self) -> tuple[NodeId, ...]:
         """Return the silent members without which too few nodes live to vote and to keep copies; empty where enough

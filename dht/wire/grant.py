@@ -118,13 +118,12 @@ def is_signed(grant: Grant, key: bytes, signature: bytes) -> bool:
 
 
 def outvoted(signed: SignedGrant, tie_breakers: Collection[NodeId]) -> frozenset[NodeId]:
-    """Return the members of a grant's team that do not count beside the signature of one that breaks ties; none in a
-    large team. Of three such members it signs alone only where its owner has it go on without the others.
-    `tie_breakers`: as accepted strategies name them."""
-    counting = {*map(NodeId, signed.grant.team)} - signed.stopped
-    breaker = counting.intersection(tie_breakers) & signed.signers
-    is_enough = len(signed.grant.team) <= FEW_MEMBERS and len(breaker) == 1
-    return frozenset(counting - breaker) if is_enough else frozenset()
+    """Return the other members of a grant's team where one that breaks ties has signed it, since its signature is
+    enough; none in a large team. Of three members that count it signs alone only where its owner has it go on without
+    the others. `tie_breakers`: as accepted strategies name them."""
+    team = {*map(NodeId, signed.grant.team)}
+    breaker = signed.signers.intersection(tie_breakers)
+    return frozenset(team - breaker) if len(team) <= FEW_MEMBERS and len(breaker) == 1 else frozenset()
 
 
 def grant_flaw(signed: SignedGrant, network: bytes, tie_breakers: Collection[NodeId] = ()) -> str:
@@ -139,8 +138,8 @@ def grant_flaw(signed: SignedGrant, network: bytes, tie_breakers: Collection[Nod
         return "its team is not sorted, or its holder not of it"
     if flaw := _farewell_flaw(signed, network):
         return flaw
-    uncounted = len(signed.farewells) + len(outvoted(signed, tie_breakers))
-    voters, keys = len(grant.team) - uncounted, {key for key, _ in signed.signatures}
+    uncounted = signed.stopped | outvoted(signed, tie_breakers)
+    voters, keys = len({*grant.team} - uncounted), {key for key, _ in signed.signatures}
     if len(keys) < max(owners_needed(voters), len(signed.signatures)):
         return f"{len(keys)} of {voters} signed it, {owners_needed(voters)} needed"
     return "" if all(is_signed(grant, *signature) for signature in signed.signatures) else "a signature does not verify"

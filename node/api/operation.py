@@ -41,8 +41,8 @@ class BeginOrder(RequestBody):
 
 
 class Begun(ResponseBody):
-    """How many other members answer, which silent ones this node waits for ("" for none), why it may not go on without
-    them ("" where it may), and whether it does so now."""
+    """Whether a node goes on without silent members now. `live`: how many other members answer. `silent`: those for
+    which it waits, "" for none. `refusal`: why it may not go on, "" where it may."""
 
     live: int
     silent: str

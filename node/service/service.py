@@ -230,9 +230,9 @@ class Service:
         """Say for which silent members this node waits and whether it may go on without them; where `is_sure`, do so
         until they are heard."""
         view = self._overlay.view
-        silent, refusal = waiting_for(view), self._overlay.why_not_begin()
+        silent, refusal = waiting_for(view), self._overlay.farewells.why_not_declare()
         if is_begun := is_sure and bool(silent) and not refusal:
-            await self._overlay.begin_without(view.votes.waits_for())
+            await self._overlay.farewells.declare(view.votes.waits_for())
         live = len(view.live().intersection(view.members()) - {view.node_id})
         return Begun(live, silent, refusal, is_begun)
 

@@ -2,7 +2,7 @@
 still without naming the members that it waits for.
 
 Nodes are killed, stopped cleanly, put to sleep, cut off and put back to an old image of their disk. Clocks step by a
-minute. What befalls one node may overlap with what befalls another.
+minute. Several nodes may be away at the same time.
 """
 
 import re
