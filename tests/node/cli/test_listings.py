@@ -1,4 +1,4 @@
-"""What a line of `peers`, `slots` and `sites` says of one of them."""
+"""Lines of `peers`, `slots` and `sites` name who is away, who crawls, and what is not known."""
 
 from typing import Any
 
