@@ -48,7 +48,8 @@ def test_a_slot_names_its_team_and_who_of_it_is_away() -> None:
             "2.0 MB",
         )
     assert _slot_line({"owners": []})[2:5] == ("nobody", "0 of 0", "-")
-    assert _slot_cells(slot) == (7, f"{A} {B}", "one", B, "", 1, 2, True, True, True, 1200, 2_000_000)
+    slot["holder"] = owners[0]
+    assert _slot_cells(slot) == (7, f"{A} {B}", "one", A, "one", 1, 2, True, True, True, 1200, 2_000_000)
 
 
 def test_a_site_that_was_never_visited_or_seen_twice_says_so() -> None:
