@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from store.replication.replicator import Replicator
     from store.segments.file_system import MemoryDisk
     from store.writing.author_budgets import Excess
-    from store.writing.budget_keeper import AuthorBudgets
 else:
     __getattr__ = lazily(
         __name__,
@@ -71,7 +70,6 @@ else:
             "store.replication.replicator": "Replicator",
             "store.segments.file_system": "MemoryDisk",
             "store.writing.author_budgets": "Excess",
-            "store.writing.budget_keeper": "AuthorBudgets",
         },
     )
 
@@ -82,7 +80,6 @@ __all__ = [
     "MAX_ORIGIN_CHARS",
     "PROOF_PATH",
     "REMOVED",
-    "AuthorBudgets",
     "CopyCounts",
     "Document",
     "Draft",

@@ -18,13 +18,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from benchmarks.figures import Row, parser_for, row, show
-from crawl import CrawlConfig
+from crawl import CrawlConfig, refuse_address
 from crawl.fetch.resolver import Resolver, usable_addresses
 from dht import WorkingFamilies, system_clock
 
@@ -63,15 +63,17 @@ def _system(threads: int) -> Look:
     return Resolver(config, {}, WorkingFamilies((4, 6)), system_clock).usable
 
 
-def _aiodns() -> Look:
+def _aiodns(servers: Sequence[str] = SERVERS, port: int = 53) -> Look:
     import aiodns
 
-    client, families = aiodns.DNSResolver(nameservers=list(SERVERS), rotate=True), WorkingFamilies((4, 6))
+    client = aiodns.DNSResolver(nameservers=list(servers), rotate=True, udp_port=port)
+    families = WorkingFamilies((4, 6))
 
     async def look(name: str) -> list[str]:
         found = await client.getaddrinfo(f"{name}.", family=socket.AF_UNSPEC, type=socket.SOCK_STREAM)
         addresses = dict.fromkeys(node.addr[0].decode() for node in found.nodes)
-        return usable_addresses(name, list(addresses), families, allow_private=True)
+        allowed = [(each, None) for each in addresses if not refuse_address(each, allow_private=True)]
+        return usable_addresses(name, allowed, families)
 
     return look
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from node.owner.figure_file import KEPT, MINUTE_S, QUARTER_S, TEN_MINUTES_S, FigureFile
+from node.owner.figure_file import KEPT, MAX_UNWRITTEN, MINUTE_S, QUARTER_S, TEN_MINUTES_S, FigureFile
 from node.owner.figure_history import NAMES, PER_MINUTE, STEPS, FigureHistory, Figures, Series, Span
 
 DAY_S = 86_400
@@ -143,6 +143,36 @@ def test_figures_that_the_disk_refuses_are_written_when_it_takes_them_again(
         file.write([(NOON + 180.0, 3.0)])
         assert [value for _, value in file.read(MINUTE_S, 0.0)] == [1.0, 2.0, 2.0, 3.0]
     assert len(caplog.records) == 1
+
+
+def test_a_disk_that_takes_nothing_for_days_costs_no_more_memory_than_a_day_of_rows(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "figures.sqlite"
+    with closing(FigureFile(path, ["peers"])) as file:
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            for half in range(2):
+                file.write([(NOON + 60.0 * (n + half * MAX_UNWRITTEN), 1.0) for n in range(MAX_UNWRITTEN)])
+            assert len(file._unwritten) == MAX_UNWRITTEN and len(caplog.records) == 1
+        file.write([(NOON + 120.0 * MAX_UNWRITTEN, 1.0)])
+        assert len(file.read(MINUTE_S, 0.0)) == MAX_UNWRITTEN
+        assert file.read(MINUTE_S, 0.0)[-1][0] == NOON + 120.0 * MAX_UNWRITTEN, "the newest are kept"
+
+
+def test_coarser_rows_are_means_of_all_their_time_whenever_they_are_made_and_after_a_crash(tmp_path: Path) -> None:
+    path, crashed = tmp_path / "figures.sqlite", tmp_path / "crashed.sqlite"
+    with closing(FigureFile(path, ["peers"])) as file:
+        for n in range(5, 24):
+            file.write([(NOON + 60.0 * n, float(n))])
+        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(crashed)) as copy:
+            source.backup(copy)  # as a power cut leaves it: nine minutes are in no coarser row
+    with closing(FigureFile(path, ["peers"])) as file:
+        assert [value for _, value in file.read(TEN_MINUTES_S, 0.0)] == [7.0, 14.5, 21.5]
+    with closing(FigureFile(crashed, ["peers"])) as file:
+        file.write([(NOON + 2400.0, 40.0)])
+    with closing(FigureFile(crashed, ["peers"])) as file:
+        assert [value for _, value in file.read(TEN_MINUTES_S, 0.0)] == [7.0, 14.5, 21.5, 40.0]
 
 
 def test_a_file_of_an_older_release_gains_the_figures_that_it_lacks(tmp_path: Path) -> None:
