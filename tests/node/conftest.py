@@ -349,7 +349,9 @@ class FakeService:
 
     async def check_removal(self, url: str) -> Removed:
         self.checked.append(url)
-        return await self.remove(url)
+        if "bad" in url:
+            raise NotProved(url, "the file cannot be read: refused by 10.0.0.7", "put one there")
+        return Removed("a.test", "/private/", [url])
 
     async def progress(self, asked: Sequence[Followed]) -> list[UrlProgress]:
         """The first look finds everything waiting, the next one done; what has depth left leads to one page more."""

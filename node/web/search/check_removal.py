@@ -44,6 +44,7 @@ class CheckRemoval:
             return self._pages.show_bot(request, "bot.check.often", typed, 429)
         try:
             found = await self._service.check_removal(url)
-        except NotProved as error:
-            return self._pages.show_bot(request, "bot.check.bad", typed, why=plain(error, 600))
+        except NotProved as error:  # how a connection fails is nobody's business: it tells of this node's own network
+            why = f"{error.problem.partition(': ')[0]}; {error.remedy}"
+            return self._pages.show_bot(request, "bot.check.bad", typed, why=plain(why, 600))
         return self._pages.show_bot(request, "bot.check.good", typed, site=found.site, prefix=found.prefix)
