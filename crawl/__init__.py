@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from crawl.pipeline.crawler import Crawler
     from crawl.pipeline.fetch_outcome import MOVED_BY, forgotten, parse_task_of, unfit
     from crawl.pipeline.process_stage import gone_page, kept_headers, read_page
-    from crawl.pipeline.site_list import SitePage, SiteWait, WaitingSite
+    from crawl.pipeline.site_list import SiteGroup, SitePage, SiteWait, WaitingSite
     from crawl.pipeline.site_survey import SITE_ORDERS, ChosenSites, SiteFigures, SiteOrder, chosen_sites
     from crawl.politeness.robots import Robots
     from crawl.politeness.robots_cache import RobotsCache
@@ -117,7 +117,7 @@ else:
             "crawl.pipeline.crawler": "Crawler",
             "crawl.pipeline.fetch_outcome": "MOVED_BY forgotten parse_task_of unfit",
             "crawl.pipeline.process_stage": "gone_page kept_headers read_page",
-            "crawl.pipeline.site_list": "SitePage SiteWait WaitingSite",
+            "crawl.pipeline.site_list": "SiteGroup SitePage SiteWait WaitingSite",
             "crawl.pipeline.site_survey": "SITE_ORDERS ChosenSites SiteFigures SiteOrder chosen_sites",
             "crawl.politeness.robots": "Robots",
             "crawl.politeness.robots_cache": "RobotsCache",
@@ -137,8 +137,8 @@ __all__ = [
     "FetchMeter", "Fetched", "Fetcher", "FindElsewhere", "FindWay", "InlineParsers", "JudgeAddress", "Locate",
     "MirrorAlias", "MirrorCandidate", "MirrorDetector", "OperatorBlocklist", "Page", "PageUnreadable", "ParseResult",
     "ParseTask", "Parsers", "QueuePosition", "RequestSigner", "Robots", "RobotsAccess", "RobotsCache", "ScopeKind",
-    "SentRequest", "SiteFigures", "SiteOrder", "SitePage", "SiteWait", "TokenAnswer", "TokenIssuer", "Trail",
-    "TrapLearning", "TxtRecords", "UrlSeenTest", "UrlStage", "UrlStatus", "Visit", "VisitState", "WaitingSite",
+    "SentRequest", "SiteFigures", "SiteGroup", "SiteOrder", "SitePage", "SiteWait", "TokenAnswer", "TokenIssuer",
+    "Trail", "TrapLearning", "TxtRecords", "UrlSeenTest", "UrlStage", "UrlStatus", "Visit", "VisitState", "WaitingSite",
     "admit_urls", "allowed_depth", "anywhere", "canonical_url", "change_rate", "chosen_sites", "decode_body",
     "decode_visit", "different_bits", "domain_of", "encode_visit", "forgotten", "gone_page", "hashes_cover",
     "is_canonical", "kept_headers", "nowhere", "open_fetcher", "open_parsers", "parse_task_of", "permitted",

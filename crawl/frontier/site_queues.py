@@ -179,6 +179,11 @@ class SiteQueues:
         """Count the URLs in a site's queue, some of which may not be ready any more."""
         return len(queue.ready) if (queue := self._sites.get(site)) else 0
 
+    def has_ready(self, site: str) -> bool:
+        """Tell whether a site has a ready URL."""
+        queue = self._sites.get(site)
+        return queue is not None and bool(queue.ready)
+
     def ready_of(self, site: str) -> tuple[int, str]:
         """Count the ready URLs of a site, up to a bound, and return one of them, "" where there is none."""
         queue = self._sites.get(site) or _SiteQueue()

@@ -135,7 +135,7 @@ class CrawlSnapshot:
         if soon := frontier.due_count(now, SOON_S):
             return "waiting", f"{soon} URLs are due within a minute, the first in {next_in}"
         if len(frontier):
-            return "idle", f"all {len(frontier)} URLs known here were visited; the next one is due again in {next_in}"
+            return "idle", f"all {len(frontier):,} URLs known here were visited; the next one is due again in {next_in}"
         return "idle", "no URL is known in the slots that this node holds; add some with dse-node crawl"
 
     def is_resting(self, now: Now) -> bool:

@@ -28,7 +28,7 @@ from crawl.pipeline.handoff import Handoff
 from crawl.pipeline.ports import Sink, SiteAccess
 from crawl.pipeline.process_stage import ProcessStage
 from crawl.pipeline.site_knowledge import SiteKnowledge, SitemapQueue
-from crawl.pipeline.site_list import SitePage, site_page
+from crawl.pipeline.site_list import SiteGroup, SitePage, SiteWish, site_page
 from crawl.pipeline.site_survey import SiteOrder, SiteSurvey, site_survey
 from crawl.pipeline.sitemap_reader import SitemapReader
 from crawl.pipeline.worker_pool import FlightLimit, WorkerPool
@@ -246,10 +246,10 @@ class Crawler:
         self._queues.hold_hosts(hosts)
         self._control.changed.set()
 
-    def sites(self, beginning: str, after: str, most: int) -> SitePage:
-        """List sites whose URLs wait here, in the order of their names: those that begin so and come after a name."""
-        paused = self._control.pause_reason
-        return site_page(self._frontier, self._queues, self._sites, beginning, after, most, paused, self._clock())
+    def sites(self, beginning: str, group: SiteGroup, after: str, most: int) -> SitePage:
+        """List sites whose URLs wait here: those of a group that begin so, after the last one of another page."""
+        wish = SiteWish(beginning, group, after, most)
+        return site_page(self._frontier, self._queues, self._sites, wish, self._control.pause_reason, self._clock())
 
     def survey(self, beginning: str, order: SiteOrder, start: int, most: int) -> SiteSurvey:
         """List sites of the slots held here with what is known of each: those that begin so, in an order."""

@@ -1,12 +1,13 @@
 """Lists the sites whose URLs wait, and says of each what it waits for, for the owner of the node.
 
-Pure: what the crawler consists of in, values out. A page of the list is found by names, so that it stays cheap
-however many sites there are.
+Pure: what the crawler consists of in, values out. Sites that need attention come first. A page of the list is found
+by group and name, so that it stays cheap however many sites there are.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
 from heapq import nsmallest
+from typing import Literal
 
 from crawl.frontier.fetch_task import RobotsAccess, UrlStatus
 from crawl.frontier.frontier import Frontier
@@ -49,10 +50,24 @@ class WaitingSite:
     url: str = ""
 
 
+SiteGroup = Literal["", "failing", "paused", "due"]  # sites that do not answer, are held, have URLs due; "": all
+_GROUPS: tuple[SiteGroup, ...] = ("failing", "paused", "due", "")  # in the order of the list
+
+
+@dataclass(frozen=True, slots=True)
+class SiteWish:
+    """Says which sites of the list are wanted: at most `most` of one group that begin so, from a place on."""
+
+    beginning: str = ""
+    group: SiteGroup = ""
+    after: str = ""  # `next` of the page before
+    most: int = 10
+
+
 @dataclass(frozen=True, slots=True)
 class SitePage:
-    """Holds a part of the list. `matching`: sites that begin as asked, `all`: sites at all; `next`: after which name
-    the list goes on, "" at its end."""
+    """Holds a part of the list. `matching`: sites that are as asked, `all`: sites at all; `next`: where the list goes
+    on, "" at its end."""
 
     rows: tuple[WaitingSite, ...]
     matching: int
@@ -64,17 +79,24 @@ def site_page(
     frontier: Frontier,
     queues: SiteQueues,
     knowledge: SiteKnowledge,
-    beginning: str,
-    after: str,
-    most: int,
+    wish: SiteWish,
     paused: str,
     now: Now,
 ) -> SitePage:
-    """Return the sites that begin so and come after a name. `paused`: why the node fetches nothing, or ""."""
+    """Return the sites that are wanted. `paused`: why the node fetches nothing, or ""."""
     counts = frontier.waiting_by_site
-    matching = [site for site in counts if site.startswith(beginning)] if beginning else list(counts)
-    shown = nsmallest(most + 1, (site for site in matching if site > after))
-    sites = shown[:most]
+    failing = {*knowledge.delays.broken_sites(), *knowledge.robots.barred_sites()}
+
+    def place(site: str) -> str:
+        """Return what orders the sites: the group, then the name."""
+        is_in = (site in failing, queues.is_held(site), queues.has_ready(site), True)
+        return f"{is_in.index(True)}{site}"
+
+    group = str(_GROUPS.index(wish.group)) if wish.group else ""
+    places = [place(site) for site in counts if site.startswith(wish.beginning)]
+    matching = [each for each in places if each.startswith(group)] if group else places
+    shown = nsmallest(wish.most + 1, (each for each in matching if each > wish.after))
+    sites = [each[1:] for each in shown[: wish.most]]
     first = frontier.first_due(frozenset(sites))
     rows = []
     for site in sites:
@@ -85,7 +107,7 @@ def site_page(
         why, wait_s, detail = (SiteWait.HELD, 0.0, "") if queues.is_held(site) else _wait(status, ready, later_s)
         host = split_url(url).host
         rows.append(WaitingSite(site, host, counts[site], ready, why, max(0.0, wait_s), detail, url))
-    return SitePage(tuple(rows), len(matching), len(counts), sites[-1] if len(shown) > most else "")
+    return SitePage(tuple(rows), len(matching), len(counts), shown[-2] if len(shown) > wish.most else "")
 
 
 def _wait(status: UrlStatus, ready: int, later_s: float) -> tuple[SiteWait, float, str]:

@@ -8,6 +8,7 @@ of `ask` makes one request, so that a redirect waits for a turn of the host that
 import asyncio
 import dataclasses
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -75,6 +76,13 @@ class RobotsCache:
         self._kept: OrderedDict[str, tuple[float, Access]] = OrderedDict()  # origin: (until wall, rules)
         self._rules = 0  # of all sites together
         self._redirects: OrderedDict[str, _Redirect] = OrderedDict()
+
+    def barred_sites(self) -> Iterator[str]:
+        """Iterate over the sites whose rules cannot be had."""
+        now = self._clock().wall
+        for origin, (until, access) in self._kept.items():
+            if until > now and isinstance(access, RobotsUnreachable):
+                yield origin.partition("://")[2]
 
     def find(self, url: str) -> Access | None:
         """Return what is known and still fresh of a URL's site; None where `ask` has to find out."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import process_time
 from typing import Protocol
 
-from crawl import SitePage, SiteWait, WaitingSite
+from crawl import SiteGroup, SitePage, SiteWait, WaitingSite
 from dht import Clock, MachineRefuses, NodeId, OverlayService, RemoteError, Slot
 from node.api.crawl import Followed
 from node.app.node_core import NodeCore
@@ -158,9 +158,9 @@ class OwnerDesk:
         ]
         return network_map(slots, list(map(self._heard, view.members())))
 
-    def sites(self, beginning: str, after: str, most: int) -> SitesSeen:
-        """Return the sites whose URLs wait here, by name, from a name on, with what each waits for."""
-        page = self._core.crawl.crawler.sites(beginning, after, most)
+    def sites(self, beginning: str, group: SiteGroup, after: str, most: int) -> SitesSeen:
+        """Return the sites whose URLs wait here, with what each waits for: first those that need attention."""
+        page = self._core.crawl.crawler.sites(beginning, group, after, most)
         wished = self._core.hosts.wishes.beginning(beginning)
         return SitesSeen(replace(page, rows=tuple(map(self._judged, page.rows))), tuple(wished[:most]), len(wished))
 

@@ -18,7 +18,7 @@ _FILE = "config.toml"
 BY_HAND = f"set it in {_FILE}"
 # Of other settings, a wrong address or port would shut the owner out, and a hook runs programs.
 _OPEN = ("crawl.", "store.", "index.", "web_report.")
-_OPEN_TOO = ("node.log_level",)
+_OPEN_TOO = ("node.log_level", "dht.operator")
 MAX_TYPED_CHARS = 8192
 
 

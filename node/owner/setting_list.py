@@ -16,7 +16,7 @@ from node.views.safe_text import plain
 Origin = Literal["default", "file", "start"]
 
 SECRET_BRANCHES = ("hook.",)  # a command's words and an address may hold passwords
-VALUE_CHARS = 200
+VALUE_CHARS = 8192  # as much as may be typed, so that what a form shows is whole
 
 
 @dataclass(frozen=True, slots=True)

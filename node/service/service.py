@@ -203,6 +203,11 @@ class Service:
         NotProved."""
         return await self._core.jobs.removals.remove(url)
 
+    async def check_removal(self, url: str) -> Removed:
+        """Return what would be removed with a URL, and remove nothing. Raises NotProved where the site's file does not
+        name it."""
+        return await self._core.jobs.removals.check(url)
+
     async def progress(self, asked: Sequence[Followed]) -> list[UrlProgress]:
         """Return what became of URLs, in order."""
         return await self._core.jobs.progress.answer(asked)

@@ -22,6 +22,13 @@ class RemovalRequests:
     async def remove(self, text: str) -> Removed:
         """Hand in the removal of all URLs that begin so. Raises NotProved where the site's file
         or DNS does not name it, RemoteError where nobody takes it."""
+        removed = await self.check(text)
+        await self._seeds.publish([Visit(proof, 0) for proof in removed.proofs])
+        return removed
+
+    async def check(self, text: str) -> Removed:
+        """Return the removal of all URLs that begin so. Raises NotProved where the site's file or DNS does not name
+        it."""
         try:
             url = canonical_url(text)
         except BadUrl as error:
@@ -32,7 +39,6 @@ class RemovalRequests:
         if removal is None:
             raise NotProved(text[:200], "is too long", "name a shorter beginning")
         await self._check(url, proofs[0], removal.prefix)
-        await self._seeds.publish([Visit(proof, 0) for proof in proofs])
         return Removed(site=removal.site, prefix=removal.prefix, proofs=proofs)
 
     async def _check(self, url: str, proof: str, prefix: str) -> None:

@@ -32,10 +32,15 @@ def clock(at: float) -> str:
 
 def span(seconds: float) -> str:
     """Write a length of time in its largest fitting unit: 3 days, 5 h, 40 min, 12 s."""
+    return "{} {}".format(*span_parts(seconds))
+
+
+def span_parts(seconds: float) -> tuple[int, str]:
+    """Return a length of time as a number of its largest fitting unit."""
     for unit, length in (("days", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * length:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{max(0.0, seconds):.0f} s"
+            return round(seconds / length), unit
+    return round(max(0.0, seconds)), "s"
 
 
 def admission_words(admission: object) -> str:

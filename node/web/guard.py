@@ -155,10 +155,7 @@ class Guard:
         if not is_owner and (problem := self._over_rate(request, route.weight)):
             return self._show(request, problem)
         if not is_owner and (route.needs_token or (route.is_private and is_passed_on(request.headers))):
-            detail = (
-                "This needs the header Authorization: Bearer TOKEN, the token being in admin.token of the node; "
-                "a browser needs the link that `dse-node open` prints, and where it has just followed it, a reload."
-            )
+            detail = "Missing or wrong token; send Authorization: Bearer <content of admin.token>."
             response = self._show(request, Problem(401, detail))
             response.headers["WWW-Authenticate"] = "Bearer"
             return response

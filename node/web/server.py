@@ -38,6 +38,7 @@ from node.web.requests.caller_limit import caller_of
 from node.web.requests.proxied_caller import ProxiedCallers
 from node.web.requests.route_table import ROUTES, Handler, added_handlers, handlers_of
 from node.web.requests.routes import MAX_LINE_BYTES
+from node.web.search.check_removal import CheckRemoval
 from node.web.search.preferences import Preferences, RulesFile
 from node.web.search.running_searches import RunningSearches
 from node.web.search.search_page import SearchPage
@@ -91,6 +92,7 @@ class WebServer:
             SearchPage(service, pages, preferences, self._searches),
             preferences,
             SuggestSite(service, pages),
+            CheckRemoval(service, pages),
             Snapshots(service, pages),
             Documents(service),
             Memento(service),

@@ -154,6 +154,7 @@ class FakeService:
     hits: list[Json] | None = None  # what is found, whatever is asked
     definition: Json | None = None  # whatever is asked
     related: list[str] = field(default_factory=list)
+    checked: list[str] = field(default_factory=list)  # whose removal files
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     owner: FakeOwner = field(default_factory=FakeOwner)
     members: FakeMembers = field(default_factory=FakeMembers)
@@ -344,6 +345,12 @@ class FakeService:
     async def remove(self, url: str) -> Removed:
         if "bad" in url:
             raise NotProved(url, "no file names it", "put one there")
+        return Removed("a.test", "/private/", [url])
+
+    async def check_removal(self, url: str) -> Removed:
+        self.checked.append(url)
+        if "bad" in url:
+            raise NotProved(url, "the file cannot be read: refused by 10.0.0.7", "put one there")
         return Removed("a.test", "/private/", [url])
 
     async def progress(self, asked: Sequence[Followed]) -> list[UrlProgress]:

@@ -29,7 +29,7 @@ async def test_a_paused_host_is_asked_nothing_until_it_is_allowed_even_over_a_re
     await world.crawl()
     await world.pass_time(300.0)
     assert asked(world, node, host) == 0 and len(world.log) > 20
-    page = node.node_core.crawl.crawler.sites(host, "", 10)
+    page = node.node_core.crawl.crawler.sites(host, "", "", 10)
     assert [(row.host, row.why) for row in page.rows] == [(host, "held")] and page.all == len(hosts_of(world))
     assert "hosts that this node's owner has paused" in node.node_core.crawl.crawler.status().reason
     await world.kill(node)

@@ -14,7 +14,6 @@ from node.web.rendering.pages import Pages
 from node.web.requests.api import json_response, parameters, read_body
 from node.web.requests.forms import is_own_page
 from node.web.requests.own_origin import cookie_name, is_https
-from node.web.requests.problems import Problem
 from node.web.requests.route_table import route
 
 LINK_S = 300.0  # from `dse-node open` to the click
@@ -80,9 +79,6 @@ def _find(codes: dict[str, float], given: str) -> str:
     return found
 
 
-STALE_LINK = "This link was used before, or is too old: `dse-node open` prints another."
-
-
 class Owner:
     """Holds the handlers of logging in and out, named as in the table of routes."""
 
@@ -96,12 +92,15 @@ class Owner:
         return json_response(LoginLink(path=f"{route('login').path}?code={code}", expires_in_s=LINK_S))
 
     async def login(self, request: web.Request) -> web.Response:
-        """Use a link up and lead to the owner's page, logged in; what only looks ahead uses nothing up."""
-        code = parameters(request, "login").text("code")
+        """Use a link up and lead to the owner's page, logged in; what only looks ahead uses nothing up. Without a link,
+        show how to get one; a whole link may be pasted there."""
+        code = parameters(request, "login").text("code").strip().rpartition("code=")[2]
+        if not code:
+            return self._pages.login(request)
         looks_ahead = request.method == "HEAD" or "prefetch" in request.headers.get("Sec-Purpose", "")
         session = "" if looks_ahead else self._logins.log_in(code, _now())
         if not session:
-            return self._pages.problem(request, Problem(403, STALE_LINK))
+            return self._pages.login(request, 403, is_stale=True)
         answer = web.Response(status=303, headers={"Location": route("owner_overview").path})
         name, secure = _cookie(request), is_https(request)
         answer.set_cookie(name, session, max_age=int(SESSION_S), httponly=True, samesite="Strict", secure=secure)

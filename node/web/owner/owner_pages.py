@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from aiohttp import web
 
-from crawl import SCOPE_KINDS
+from crawl import SCOPE_KINDS, SiteGroup
 from node.errors import ConfigError
 from node.owner.figure_history import Span
 from node.owner.member_page import ORDERS
@@ -25,6 +25,7 @@ from node.views.safe_text import plain
 from node.views.status import view_of
 from node.web.owner.member_rows import member_rows
 from node.web.owner.owner_plots import figure_plots, network_ring
+from node.web.owner.setting_controls import shown_controls, typed_value
 from node.web.rendering.pages import CACHED, Pages
 from node.web.rendering.translations import Translate, choose, translator
 from node.web.requests.api import parameters, slot_wish
@@ -92,22 +93,25 @@ class OwnerPages:
         """Show the sites whose addresses wait here, and why."""
         values = parameters(request, "owner_sites")
         begins = plain(values.text("begins").strip().lower())
-        seen = self._service.owner.sites(begins, values.text("after"), SITES)
+        show = next((each for each in get_args(SiteGroup) if each == values.text("show")), None)
+        if show is None:
+            raise BadParameter("show", "is none of failing, paused and due")
+        seen = self._service.owner.sites(begins, show, values.text("after"), SITES)
         return self.render(
             request,
             "owner_sites.html",
             seen=seen,
             begins=begins,
+            show=show,
+            shows=get_args(SiteGroup),
             after=values.text("after"),
-            scopes=SCOPE_KINDS,
             accepted=values.count("accepted"),
             refused=plain(values.text("refused")),
         )
 
     async def owner_work(self, request: web.Request) -> web.Response:
-        """Show jobs, durability, the newest log lines and the settings."""
-        owner, values = self._service.owner, parameters(request, "owner_work")
-        settings, wanted = owner.settings(), values.text("setting")
+        """Show jobs, durability and the newest log lines."""
+        owner = self._service.owner
         view = view_of((await self._service.status()).plain())
         return self.render(
             request,
@@ -116,12 +120,23 @@ class OwnerPages:
             jobs=await owner.jobs(),
             report=owner.report.state() if owner.report else None,
             lines=owner.log()[:LOG_LINES],
-            settings=settings,
-            about=setting_about(wanted),
-            chosen=next((row for row in settings if row.key == wanted), None),
-            accepted=values.text("accepted"),
+            flaw=plain(parameters(request, "owner_work").text("report_flaw")),
+        )
+
+    async def owner_settings(self, request: web.Request) -> web.Response:
+        """Show the settings that most volunteers want, and all others."""
+        values, rows = parameters(request, "owner_settings"), self._service.owner.settings()
+        wanted, accepted = values.text("setting"), values.text("accepted")
+        return self.render(
+            request,
+            "owner_settings.html",
+            controls=shown_controls(rows),
+            settings=rows,
+            wanted=wanted,
+            about=None if accepted else setting_about(wanted),
+            chosen=next((row for row in rows if row.key == wanted), None),
+            accepted=accepted,
             refused=plain(values.text("refused")),
-            flaw=plain(values.text("report_flaw")),
         )
 
     async def owner_pause(self, request: web.Request) -> web.Response:
@@ -144,18 +159,20 @@ class OwnerPages:
     async def owner_set(self, request: web.Request) -> web.Response:
         """Change a setting, and lead back to it with what became of that."""
         values = await read_form(request, "owner_set")
-        key, told = values.text("setting"), {"accepted": "", "refused": ""}
+        key, typed, told = values.text("setting"), values.text("value"), {"accepted": "", "refused": ""}
+        typed = typed_value(key, typed) if values.flag("simple") else typed
         try:
-            told["accepted"] = "now" if await self._service.owner.set(key, values.text("value")) else "later"
+            told["accepted"] = "now" if await self._service.owner.set(key, typed) else "later"
         except ConfigError as error:
             told["refused"] = plain(error, REFUSAL_CHARS)
-        return lead_to(request, "owner_work", "setting", setting=key, **told)
+        return lead_to(request, "owner_settings", setting=key, **told)
 
     async def owner_wish(self, request: web.Request) -> web.Response:
         """Pause a host, refuse it or allow it again, and lead back to where it stands."""
         values = await read_form(request, "owner_wish")
         await self._service.owner.wish(*_wished(values))
-        return lead_to(request, "owner_sites", begins=values.text("begins"), after=values.text("after"))
+        kept = {name: values.text(name) for name in ("begins", "show", "after")}
+        return lead_to(request, "owner_sites", **kept)
 
     async def owner_style(self, request: web.Request) -> web.Response:
         """Answer with the style sheet of the owner's pages."""

@@ -32,9 +32,11 @@ def _count(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
 
 
+# the first three stand alone until an owner opens the others
 _PLOTS: tuple[tuple[str, tuple[str, ...], Callable[[float], str]], ...] = (
     ("pages_per_s", ("pages_per_s",), _count),
     ("queries_per_min", ("queries_per_min",), _count),
+    ("disk_bytes", ("disk_bytes",), size),
     ("latency", ("p50_ms", "p95_ms"), _count),
     ("traffic", ("in_bytes_s", "out_bytes_s"), size),
     ("fetch_latency", ("fetch_p50_ms", "fetch_p95_ms"), _count),
@@ -44,7 +46,6 @@ _PLOTS: tuple[tuple[str, tuple[str, ...], Callable[[float], str]], ...] = (
     ("connections", ("connections",), _count),
     ("unread", ("unread",), _count),
     ("peers", ("peers",), _count),
-    ("disk_bytes", ("disk_bytes",), size),
     ("copies", ("copies",), _count),
     ("too_few", ("too_few",), _count),
     ("repair", ("copying", "owed"), _count),

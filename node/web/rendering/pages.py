@@ -1,5 +1,6 @@
 """Renders the pages for people: complete without JavaScript, nothing from anywhere else."""
 
+import re
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
@@ -8,6 +9,7 @@ from urllib.parse import urlencode
 
 import jinja2
 from aiohttp import web
+from markupsafe import Markup, escape
 
 from dht import CrawlerKey, thumbprint
 from index import FILTERS
@@ -15,7 +17,7 @@ from node.service.service import Service
 from node.views.peers import peer_rows
 from node.views.safe_text import plain
 from node.views.status import size, view_of
-from node.views.strategy import clock, instant, span
+from node.views.strategy import clock, instant
 from node.web.rendering.score_view import chart, sentence
 from node.web.rendering.translations import choose, translator
 from node.web.requests.own_origin import own_origin
@@ -36,7 +38,7 @@ SIGNS = (
 # What any page may show.
 _OF_ALL = {"query": "", "filters": {"lang": "", "site": ""}, "sort": "", "tab": "", "is_posted": False}
 _FOR_CRAWLERS = frozenset(  # routes; the first part of the path of each other one is closed to them
-    {"home", "bot", "help_page", "privacy", "key_directory", "robots", "style", "script", "favicon"}
+    {"home", "bot", "check_removal", "help_page", "privacy", "key_directory", "robots", "style", "script", "favicon"}
 )
 IS_OWNER = web.RequestKey("is_owner", bool)  # whether a browser asks that the owner logged in, as the guard found it
 CACHED = {"Cache-Control": "public, max-age=604800"}  # under an address of its version
@@ -83,27 +85,26 @@ class Pages:
             auto_reload=False,  # an upgrade lays other files under a running node
         )
         self._templates.filters.update(size=size, number="{:,}".format, plain=plain)
-        self._templates.filters.update(span=span, instant=instant, clock=clock)
-        self._templates.filters.update(sentence=sentence, chart=chart)
+        self._templates.filters.update(instant=instant, clock=clock)
+        self._templates.filters.update(sentence=sentence, chart=chart, ticked=ticked)
 
     async def home(self, request: web.Request) -> web.Response:
         """Show the front page; a query leads to its results, as clients of SearXNG may ask for them here."""
         if "q" in request.query:
             raise web.HTTPSeeOther(f"/search?{request.rel_url.raw_query_string}")
         status = view_of((await self._service.status()).plain())
+        pages = status.network_documents if status.knows_network else status.documents
+        is_empty = not pages and not status.frontier and not status.is_client
         is_posted = request.query.get("by") == "post"
         warnings = self._service.warnings()
-        return self.render(request, "home.html", status=status, warnings=warnings, is_posted=is_posted)
+        return self.render(request, "home.html", is_empty=is_empty, warnings=warnings, is_posted=is_posted)
 
     async def status_page(self, request: web.Request) -> web.Response:
         """Show the state of this node and its peers."""
         status = view_of((await self._service.status()).plain())
         rows = peer_rows([peer.plain() for peer in (await self._service.peers())[:MAX_PEERS]])
         live = "live" in request.query
-        is_owner = request.get(IS_OWNER, False)
-        return self.render(
-            request, "status.html", status=status, peers=rows, live=live, me=status.node_id, is_owner=is_owner
-        )
+        return self.render(request, "status.html", status=status, peers=rows, live=live, me=status.node_id)
 
     async def help_page(self, request: web.Request) -> web.Response:
         """Show how to ask, by the parser's own table of filters."""
@@ -114,8 +115,16 @@ class Pages:
         return self.render(request, "privacy.html")
 
     async def bot(self, request: web.Request) -> web.Response:
-        """Show who crawls, and how to slow or stop it."""
-        return self.render(request, "bot.html", crawler=self._crawler, keys=route("key_directory").path)
+        """Show site owners how to stop the crawler and to have pages removed, and who crawls."""
+        return self.show_bot(request)
+
+    def show_bot(
+        self, request: web.Request, said: str = "", url: str = "", status_code: int = 200, **about: str
+    ) -> web.Response:
+        """Show the page for site owners. `said`: the key of what a check of their file found, with its values."""
+        keys = route("key_directory").path
+        told: dict[str, Any] = {"crawler": self._crawler, "keys": keys, "said": said, "url": url, "about": about}
+        return self.render(request, "bot.html", status_code=status_code, **told)
 
     async def opensearch(self, request: web.Request) -> web.Response:
         """Answer with the description by which a browser adds this search engine."""
@@ -142,7 +151,13 @@ class Pages:
 
     def problem(self, request: web.Request, problem: Problem) -> web.Response:
         """Show a page that says what was wrong, kindly."""
+        if problem.status == 401:
+            return self.login(request, status_code=401)
         return self.render(request, "error.html", status_code=problem.status, problem=problem)
+
+    def login(self, request: web.Request, status_code: int = 200, *, is_stale: bool = False) -> web.Response:
+        """Show how the owner logs in. `is_stale`: whether a link was tried that counts no more."""
+        return self.render(request, "login.html", status_code=status_code, is_stale=is_stale)
 
     def render(
         self,
@@ -171,10 +186,16 @@ class Pages:
             here=address,
             other_tongue=_other_tongue(request, tongue),
             style_version=self._version,
+            is_owner=request.get(IS_OWNER, False),
             sees_status=request.get(IS_OWNER, False) or not is_passed_on(request.headers),
             **{**_OF_ALL, **values},
         )
         return page_response(text.encode(), tongue, status_code)
+
+
+def ticked(text: str) -> Markup:
+    """Escape a text, and show as code what stands in it between backticks."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def page_response(body: bytes, tongue: str, status_code: int = 200) -> web.Response:

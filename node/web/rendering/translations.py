@@ -12,6 +12,7 @@ from typing import Literal
 
 import msgspec
 
+from node.views.strategy import span_parts
 from node.web.requests.asker_language import by_preference
 
 Tongue = Literal["en", "zh"]
@@ -49,6 +50,11 @@ class Translate:
     def count(self, key: str, count: int, **values: object) -> str:
         """Return the text of a key about a number of things: that of `key.one` for a single one."""
         return self(f"{key}.one" if count == 1 else key, None, count=count, **values)
+
+    def span(self, seconds: float) -> str:
+        """Write a length of time in its largest fitting unit."""
+        count, unit = span_parts(seconds)
+        return self(f"span.{unit}", None, count=count)
 
 
 def _written(value: object) -> object:

@@ -170,9 +170,11 @@ def _owners_form(path: str, name: str, about: str, *fields: Parameter) -> HttpRo
 
 _SPAN = Parameter("span", "hour, day, month or year", default="hour", most=8)
 _BEGINS = Parameter("begins", "only hosts that begin so", most=255)
-_AFTER = Parameter("after", "only hosts whose names come after this one", most=270)
+_AFTER = Parameter("after", "`next` of the page before", most=270)
+_SHOW = Parameter("show", "only sites that are failing, paused or due", most=8)
 _SITES = (
     _BEGINS,
+    _SHOW,
     _AFTER,
     Parameter("accepted", "how many URLs a form handed in", "count", 0, 0, MAX_URLS),
     Parameter("refused", "why a form's URL was not taken", most=500),
@@ -186,15 +188,17 @@ _SETTING = Parameter("setting", "the setting to explain and to change, such as c
 _SET = (
     Parameter("setting", "its name, such as crawl.hours", default=None, most=80),
     Parameter("value", "its value; of several, with blanks between them", most=8192),
+    Parameter("simple", "the value is in the unit of its control on the page", "flag", False),
 )
 _SETTINGS = (
     _SETTING,
     Parameter("accepted", "when the setting that a form sent is in force: now or later", most=8),
     Parameter("refused", "why it was not taken", most=500),
-    Parameter("report_flaw", "why no web report is made", most=500),
 )
+_REPORT_FLAW = Parameter("report_flaw", "why no web report is made", most=500)
 _WISH = (
     _BEGINS,
+    _SHOW,
     _AFTER,
     Parameter("held", "the host to be paused", most=MAX_URL),
     Parameter("refused", "the host to be refused", most=MAX_URL),
@@ -223,7 +227,8 @@ _SITES_ASKED = (
     _LIMIT,
 )
 
-_CODE = Parameter("code", "what the link holds; it counts once, for five minutes", default=None, most=100)
+_SITE_OWNERS = Parameter("url", "the address of a site, or how the addresses to remove begin", most=MAX_URL)
+_CODE = Parameter("code", "what the link holds, or the link; it counts once, for five minutes", most=300)
 _VERSION = Parameter("version", "a number, or newest; default: the one in force", most=16)
 _READY_AS = Parameter("format", "text or json; default: json where Accept asks for it", most=8)
 _URLS = Parameter("url", "the address of a page; may be repeated", "texts", None, 1, MAX_URLS)
@@ -296,14 +301,16 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
         _INTERFACE,
     ),
     _owner("/sites", "owner_sites", "The owner's page of the sites that wait", *_SITES, _INTERFACE),
-    _owner("/work", "owner_work", "The owner's page of jobs, copies, log, settings", *_SETTINGS, _INTERFACE),
+    _owner("/work", "owner_work", "The owner's page of jobs, copies and log", _REPORT_FLAW, _INTERFACE),
+    _owner("/settings", "owner_settings", "The owner's page of settings", *_SETTINGS, _INTERFACE),
     _owners_form("/pause", "owner_pause", "Pause fetching, or go on", Parameter("paused", "1 or 0", "flag", None)),
     _owners_form("/sites/crawl", "owner_crawl", "Hand a URL in, to be crawled", *_CRAWL),
     _owners_form("/settings", "owner_set", "Change a setting in the node's file, and at once where that can be", *_SET),
     _owners_form("/sites/wish", "owner_wish", "Pause a host, refuse it, or allow it again", *_WISH),
     HttpRoute("GET", "/owner.css", "owner_style", "The style sheet of the owner's pages", "text/css"),
     HttpRoute("GET", "/owner.js", "owner_script", "The script of the owner's pages", "text/javascript"),
-    _page("/bot", "bot", "Who crawls, and how to slow or stop it", _INTERFACE),
+    _page("/bot", "bot", "For site owners: how to stop the crawler, and who crawls", _INTERFACE),
+    replace(_form("/bot", "check_removal", "Look whether a site's removal file counts", _SITE_OWNERS), weight=20),
     _get("/search", "search", "Search the network", search.Search, *_SEARCH, is_public=True),
     _get("/suggest", "suggest", "Queries that begin with what was typed", search.Suggestions, _TYPED, is_public=True),
     _get("/status", "status", "The state of this node", status.Status, is_private=True),

@@ -6,13 +6,12 @@ from urllib.parse import urlencode
 
 from aiohttp import web
 
-from dht import InputError
-from index import SearchRequest, image_query
+from index import QueryError, SearchRequest, image_query
 from node.api.body import Json
 from node.extras import RESULT_FORMS, added
 from node.service.service import Service
 from node.views.safe_text import around, plain
-from node.web.rendering.pages import Pages, page_response
+from node.web.rendering.pages import IS_OWNER, Pages, page_response
 from node.web.rendering.rendered_pages import RenderedPages
 from node.web.requests.api import parameters, search_request
 from node.web.requests.asker_language import asker_language
@@ -92,11 +91,13 @@ class SearchPage:
             warnings = self._service.warnings()
             if is_posted or rules or values.flag("unruled"):  # what it shows is this reader's own
                 return await self._render(request, values, query, rules, page, warnings, is_posted)
-            key = request.path_qs, request.headers.get("Accept-Language", "")
+            key = request.path_qs, request.headers.get("Accept-Language", ""), request.get(IS_OWNER, False)
             if kept := self._rendered.find(key, page.answer, warnings):
                 return page_response(kept.body, kept.tongue)
             response = await self._render(request, values, query, rules, page, warnings)
-        except InputError as error:
+        except QueryError as error:
+            if values.text("cursor") and not is_posted:  # an old link, whose first page is as good
+                raise web.HTTPSeeOther(f"/search?{urlencode(_kept(values, query))}") from None
             return self._bad_query(request, query, error, is_posted)
         self._rendered.keep(key, response, page.answer, warnings)
         return response
@@ -167,7 +168,7 @@ class SearchPage:
             return await self._searches.first(question, caller_of(request))
         return await self._service.search(question, caller_of(request)), ""
 
-    def _bad_query(self, request: web.Request, query: str, error: InputError, is_posted: bool) -> web.Response:
+    def _bad_query(self, request: web.Request, query: str, error: QueryError, is_posted: bool) -> web.Response:
         problem = problem_of(error) or Problem(400, "")
         marked = around(query, problem.position)
         return self._pages.render(

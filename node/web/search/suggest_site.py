@@ -65,7 +65,7 @@ class SuggestSite:
         if is_owner and (dropped := values.text("drop")):
             self._tips.take(dropped)
             return self._show(request, "add.dropped", dropped)
-        url = _canonical(values.text("take") or values.text("url"))
+        url = typed_url(values.text("take") or values.text("url"))
         if not url:
             return self._show(request, "add.no_url", status_code=400)
         if is_owner:
@@ -100,12 +100,11 @@ class SuggestSite:
             said=said,
             url=url,
             why=why,
-            is_owner=is_owner,
             tips=list(self._tips) if is_owner else [],
         )
 
 
-def _canonical(text: str) -> str:
+def typed_url(text: str) -> str:
     """Return the canonical form of an address, https where it names no scheme; "" where it is none."""
     text = text.strip()
     try:

@@ -1,4 +1,4 @@
-// Keeps what an owner's page shows fresh: asks for the same page again and takes over the part that lives. It rests
+// Keeps what an owner's page shows fresh: asks for the same page again and takes over the parts that live. It rests
 // while nobody sees the page, and where less motion is wanted it asks seldom.
 "use strict";
 (() => {
@@ -16,16 +16,22 @@
     return part.contains(document.activeElement) || (chosen && !chosen.isCollapsed && part.contains(chosen.anchorNode));
   }
 
+  function renew(part, fresh) {
+    const open = [...part.querySelectorAll("details")].map((each) => each.open);
+    fresh.querySelectorAll("details").forEach((each, number) => { each.open = open[number] ?? each.open; });
+    part.replaceWith(document.adoptNode(fresh));
+  }
+
   async function refresh() {
-    const part = document.querySelector("[data-live]");
-    if (!part || document.hidden) return;
+    const parts = [...document.querySelectorAll("[data-live]")];
+    if (!parts.length || document.hidden) return;
     try {
-      const answer = inUse(part) ? null : await fetch(location.href, { headers: { Accept: "text/html" } });
+      const answer = parts.every(inUse) ? null : await fetch(location.href, { headers: { Accept: "text/html" } });
       if (answer && answer.status === 401) return; // logged out: what is shown stays as it was
       if (answer && answer.ok) {
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-        const fresh = page.querySelector("[data-live]");
-        if (fresh && !inUse(part)) part.replaceWith(document.adoptNode(fresh));
+        const fresh = page.querySelectorAll("[data-live]");
+        parts.forEach((part, number) => { if (fresh[number] && !inUse(part)) renew(part, fresh[number]); });
       }
     } catch {
       // the node is away: it may be back at the next time

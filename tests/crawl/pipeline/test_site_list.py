@@ -9,7 +9,7 @@ from crawl import CrawlConfig, MirrorDetector, SitePage, Visit
 from crawl.frontier.frontier import Frontier
 from crawl.frontier.site_queues import SiteQueues
 from crawl.pipeline.site_knowledge import SiteKnowledge, SitemapQueue
-from crawl.pipeline.site_list import site_page
+from crawl.pipeline.site_list import SiteGroup, SiteWish, site_page
 from crawl.politeness.robots_cache import RobotsCache
 from crawl.politeness.site_delays import SiteDelays
 from crawl.schedule.lastmod import Lastmods
@@ -39,10 +39,15 @@ def visit(site: str, page: int = 0, due_s: float = 0.0) -> Visit:
 
 
 def page_of(
-    parts: tuple[Frontier, SiteQueues], known: SiteKnowledge, beginning: str = "", after: str = "", **more: object
+    parts: tuple[Frontier, SiteQueues],
+    known: SiteKnowledge,
+    beginning: str = "",
+    after: str = "",
+    group: SiteGroup = "",
+    **more: object,
 ) -> SitePage:
     most, paused = int(str(more.get("most", 10))), str(more.get("paused", ""))
-    return site_page(*parts, known, beginning, after, most, paused, at(0))
+    return site_page(*parts, known, SiteWish(beginning, group, after, most), paused, at(0))
 
 
 def test_pages_follow_each_other_by_name_and_a_beginning_narrows_them() -> None:
@@ -71,7 +76,14 @@ def test_each_site_says_what_it_waits_for() -> None:
         frontier.settle(tasks[name], None, at(0))
     queues.hold_hosts(frozenset({"held.test"}))
     known.delays.after_failure("broken.test", 0.0, "no route", 1.0)
-    told = {row.site: row for row in page_of(parts, known).rows}
+    rows = page_of(parts, known).rows
+    order = ["broken.test", "held.test:81", "open.test", "rests.test", "turn.test", "later.test"]
+    assert [row.site for row in rows] == order, "those that need attention come first"
+    found = {
+        group: [row.site for row in page_of(parts, known, group=group).rows] for group in ("failing", "paused", "due")
+    }
+    assert found == {"failing": order[:1], "paused": order[1:2], "due": order[2:5]}
+    told = {row.site: row for row in rows}
     assert {site: row.why.value for site, row in told.items()} == {
         "broken.test": "broken",
         "held.test:81": "held",

@@ -35,10 +35,10 @@ async def test_a_node_at_work_is_told_by_figures_map_sites_and_jobs(world: World
     assert (found.slots, found.members, found.live) == (16, 1, 1)
     assert set(found.mine) == {3} and found.uncrawled == 0 and found.by_copies == ((1, 16),)
     assert found.families == (("none", 1),), "nobody else has told it where it is reached"
-    seen = desk.sites("", "", 3)
+    seen = desk.sites("", "", "", 3)
     assert len(seen.page.rows) == 3 and seen.page.all > 3 and seen.wished == ()
     await desk.wish(seen.page.rows[0].site, "refused")
-    told = desk.sites("", "", 3)
+    told = desk.sites("", "", "", 3)
     assert told.page.rows[0].why == "refused" and told.wished == ((seen.page.rows[0].host, "refused"),)
 
 

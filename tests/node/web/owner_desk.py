@@ -6,7 +6,7 @@ from functools import cache
 
 import msgspec
 
-from crawl import FetchLoad, FetchMeter, SiteOrder, SitePage, SiteWait, WaitingSite, chosen_sites
+from crawl import FetchLoad, FetchMeter, SiteGroup, SiteOrder, SitePage, SiteWait, WaitingSite, chosen_sites
 from dht import Endpoint, NodeId
 from node.api.peers import MachineLoad, Peer
 from node.api.sites import SiteEntry, SiteTable
@@ -136,7 +136,7 @@ class FakeOwner:
     def network(self) -> NetworkMap:
         return full_map(self.slots, self.peers_count)
 
-    def sites(self, beginning: str, after: str, most: int) -> SitesSeen:
+    def sites(self, beginning: str, group: SiteGroup, after: str, most: int) -> SitesSeen:
         names = [f"s{n:06}.".ljust(self.name_chars - 5, "x") + ".test" for n in range(min(self.sites_count, 200))]
         rest = [name for name in names if name.startswith(beginning) and name > after]
         kinds = list(SiteWait)

@@ -33,8 +33,9 @@ PAGES = {
     "suggest_site": ("/suggest-site",),
     "privacy": ("/privacy",),
     "bot": ("/bot",),
+    "login": ("/login", "/login?code=used"),
 }
-NO_PAGES = {"cache_raw", "login"}  # a stranger's copy; what leads elsewhere
+NO_PAGES = {"cache_raw"}  # a stranger's copy
 ADDRESSES = [address for addresses in PAGES.values() for address in addresses] + ["/nothing-here"]
 OF_OWNER = {
     "owner_overview": ("/owner", "/owner?span=day"),
@@ -42,7 +43,8 @@ OF_OWNER = {
     "owner_sites": ("/owner/sites", "/owner/sites?refused=no"),
     "owner_strategy": ("/owner/strategy?version=3", "/owner/strategy?refused=no&published=4"),
     "owner_strategy_draft": (),  # a fixture makes one
-    "owner_work": ("/owner/work", "/owner/work?setting=crawl.hours&accepted=now", "/owner/work?refused=no"),
+    "owner_work": ("/owner/work",),
+    "owner_settings": ("/owner/settings", "/owner/settings?setting=crawl.max_hops", "/owner/settings?refused=no"),
 }
 
 

@@ -143,7 +143,7 @@ def test_without_scripts_a_reader_waits_for_the_whole_answer_and_has_all(slow: A
     assert page.locator("h2 a").count() == 3
     page.locator("summary", has_text="⋯").first.click()
     page.get_by_role("button", name="block").click()
-    page.get_by_text("left out, as their sites are blocked: 1").wait_for()
+    page.get_by_text("1 result hidden because you blocked its site").wait_for()
     assert page.locator("h2 a").count() == 2
     page.goto(f"http://127.0.0.1:{slow.port}/sites")
     assert page.get_by_label("Rules").input_value() == "block docs.python.test\n"

@@ -19,13 +19,14 @@ PAGES = [
     "/owner/sites",
     "/owner/strategy",
     "/owner/work",
+    "/owner/settings",
 ]
 MAX_BYTES = 100_000
 
 
 def test_every_page_and_form_of_the_owner_needs_the_login(site: Any, owner: Any) -> None:
     routes = [route for route in ROUTES if route.path.startswith("/owner") and "." not in route.path]
-    assert len(routes) == 16
+    assert len(routes) == 17
     for route in routes:
         reply = site.send(route.method, route.path, b"" if route.method == "POST" else None, Accept="text/html")
         assert reply.status == 401 and "dse-node open" in reply.text, route.path
@@ -86,10 +87,10 @@ def test_browsers_say_where_the_owners_forms_come_from(owner: Any) -> None:
 
 def test_the_overview_says_in_a_sentence_how_the_node_is(owner: Any) -> None:
     page = owner.get("/owner").text
-    assert "<b>All is well, it crawls</b>: waiting for politeness at 3 sites" in page
-    assert page.count('class="figure-plot"') == 15 and "Pages fetched a second, Last hour: 6 at the end" in page
+    assert "<b>All good – crawling</b>: waiting for politeness at 3 sites" in page
+    assert page.count('class="figure-plot"') == 15 and "Pages fetched per second, Last hour: 6 at the end" in page
     owner.service.ready = 0
-    assert "<b>It does not serve yet</b>: none of its 61 slots" in owner.get("/owner").text
+    assert "<b>Not ready yet</b>: none of its 61 slots" in owner.get("/owner").text
     assert owner.get("/owner?span=century").status == 400
 
 
@@ -111,7 +112,7 @@ def test_the_network_page_lists_teams_of_slots_by_member_lack_and_number(owner: 
 @pytest.mark.parametrize("tongue", ["en", "zh"])
 def test_all_is_well_is_said_only_where_nothing_needs_the_owner_or_may_soon(owner: Any, tongue: str) -> None:
     well, watch, trouble = (
-        ("All is well", "It works; look at this when you can", "It needs you")
+        ("All good", "Working, but take a look when you can", "Needs your attention")
         if tongue == "en"
         else ("一切正常", "运行正常，但请留意", "需要您处理")
     )
@@ -127,8 +128,8 @@ def test_all_is_well_is_said_only_where_nothing_needs_the_owner_or_may_soon(owne
 
 def test_a_node_that_leaves_says_so_on_its_pages(site: Any, owner: Any) -> None:
     owner.service.left = 1
-    assert "<b>It is leaving the network</b>: 2 slots left" in owner.get("/owner").text
-    assert "slots left to hand over: 2" in site.get("/status").text
+    assert "<b>Leaving the network</b>: 2 slots left" in owner.get("/owner").text
+    assert "for good; 2 parts left to hand over" in site.get("/status").text
     ready = site.get("/readyz")
     assert ready.status == 503 and "\nleaving: 2 slots left to hand over\n" in ready.text
 
@@ -138,19 +139,19 @@ def test_fetching_is_paused_and_resumed(owner: Any) -> None:
     reply = owner.post("/owner/pause?hl=zh", {"paused": "1"})
     assert (reply.status, reply.headers["location"]) == (303, "/owner?hl=zh") and owner.service.is_paused
     page = owner.get("/owner").text
-    assert "It fetches nothing" in page and 'name="paused" value="0"' in page
+    assert "Crawling is paused" in page and 'name="paused" value="0"' in page
     owner.post("/owner/pause", {"paused": "0"})
     assert not owner.service.is_paused
     owner.service.waits = True
     page = owner.get("/owner").text
-    assert "It fetches nothing" in page and 'name="paused" value="1"' in page, "no click ends a wait for members"
+    assert "Crawling is paused" in page and 'name="paused" value="1"' in page, "no click ends a wait for members"
     assert owner.post("/owner/pause", {}).status == 400
 
 
 def test_sites_are_paged_found_by_their_beginning_and_say_why_they_wait(owner: Any) -> None:
     page = owner.get("/owner/sites").text
-    assert "100,000 of 100,000 sites" in page and "s000000." in page and "s000040." not in page
-    for why in ("paused by you", "refused by this node", "does not answer: 5 requests", "due later", "s to go"):
+    assert "100,000 of 100,000 sites with queued addresses" in page and "s000000." in page and "s000040." not in page
+    for why in ("paused by you", "refused by this node", "does not answer: 5 requests", "due later", "s left"):
         assert why in page
     (following,) = re.findall(r'class="next" rel="next" href="([^"]+)"', page)
     assert "s000040." in owner.get(following.replace("&amp;", "&")).text
@@ -194,33 +195,34 @@ def test_a_wrong_field_is_named_and_nothing_is_done(owner: Any, path: str, field
 def test_a_site_is_crawled_and_what_is_not_taken_is_said(owner: Any) -> None:
     reply = owner.post("/owner/sites/crawl", {"url": "example.org", "depth": "3", "scope": "domain"})
     assert owner.service.seeds == [(["http://example.org"], 3)] and owner.service.orders[-1][0] == "domain"
-    assert "Handed in: " in owner.get(reply.headers["location"]).text
+    assert "Added: " in owner.get(reply.headers["location"]).text
     page = owner.get("/owner/sites?refused=%3Cscript%3E").text
-    assert "Not taken: &lt;script&gt;" in page
+    assert "Not added: &lt;script&gt;" in page
 
 
 def test_the_work_page_shows_jobs_log_and_settings(owner: Any) -> None:
     page = owner.get("/owner/work").text
-    for part in ("900 fetched, 500 waiting, 80 failed", "crawl.fetch", "node.web_port"):
+    for part in ("900 fetched, 500 waiting, 80 failed", "crawl.fetch"):
         assert part in page
     assert "done: 900 fetched, 0 waiting" in page and "500 waiting, 80 failed, 20 others; still counting" not in page
     assert "</progress> 900 fetched" in page and "已完成：已抓取 900，等待 0" in owner.get("/owner/work?hl=zh").text
-    assert "20 others; still counting; followed no further" in page
-    assert re.search(r"node\.web_port</code></th><td>8090</td><td>config\.toml</td>", page)
+    assert "20 others; still counting; stopped following links" in page
+    settings = owner.get("/owner/settings").text
+    assert re.search(r"node\.web_port</code></th><td>8090</td><td>config\.toml</td>", settings)
 
 
 def test_a_setting_is_explained_changed_and_refused_where_it_makes_no_sense(owner: Any) -> None:
-    page = owner.get("/owner/work").text
-    assert 'href="/owner/work?setting=crawl.hours#setting"' in page and "setting=hook.url" not in page
-    form = owner.get("/owner/work?setting=crawl.hours").text
+    page = owner.get("/owner/settings").text
+    assert 'href="/owner/settings?setting=crawl.hours#all"' in page and "setting=hook.url" not in page
+    form = owner.get("/owner/settings?setting=crawl.hours").text
     assert 'name="setting" value="crawl.hours"' in form and "nothing is fetched outside of them" in form
     reply = owner.post("/owner/settings", {"setting": "crawl.hours", "value": "22:00-07:00"})
-    assert reply.status == 303 and reply.headers["location"].endswith("setting=crawl.hours&accepted=now#setting")
+    assert reply.status == 303 and reply.headers["location"].endswith("setting=crawl.hours&accepted=now")
     assert owner.service.owner.file.endswith('[crawl]\nhours = "22:00-07:00"\n')
     page = owner.get(reply.headers["location"].partition("#")[0]).text
-    assert "Saved, and in force." in page and "22:00-07:00 from the next start" in page
+    assert "Saved. It is in use now." in page and "22:00-07:00 from the next start on" in page
     later = owner.post("/owner/settings", {"setting": "crawl.max_hops", "value": "3"}).headers["location"]
-    assert "in force from the next start" in owner.get(later.partition("#")[0]).text
+    assert "It takes effect at the next start." in owner.get(later.partition("#")[0]).text
     for key, typed, why in (
         ("crawl.hours", "25:00", "25:00"),
         ("store.quota_bytes", "<b>", "&lt;b&gt;"),
@@ -229,3 +231,16 @@ def test_a_setting_is_explained_changed_and_refused_where_it_makes_no_sense(owne
         wrong = owner.post("/owner/settings", {"setting": key, "value": typed}).headers["location"]
         assert why in owner.get(wrong.partition("#")[0]).text, key
     assert owner.service.owner.file.count("=") == 3
+
+
+def test_what_volunteers_want_is_changed_by_controls_in_their_units(owner: Any) -> None:
+    page = owner.get("/owner/settings").text
+    assert re.search(r'name="value" type="number" min="0" step="any" value="21\.47483648"', page), "GB, not bytes"
+    reply = owner.post("/owner/settings", {"setting": "store.quota_bytes", "value": "10.5", "simple": "1"})
+    assert "accepted=later" in reply.headers["location"]
+    assert "quota_bytes = 10500000000" in owner.service.owner.file
+    owner.post("/owner/settings", {"setting": "crawl.refuse", "value": "a.test\r\n*.b.test", "simple": "1"})
+    assert 'refuse = ["a.test", "*.b.test"]' in owner.service.owner.file
+    assert ">a.test\n*.b.test</textarea>" in owner.get("/owner/settings").text
+    wrong = owner.post("/owner/settings", {"setting": "store.quota_bytes", "value": "many", "simple": "1"})
+    assert "many" in owner.get(wrong.headers["location"]).text and "10500000000" in owner.service.owner.file

@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 
 from index import FILTERS, Reason
 from index.query.query_tree import ReadAs
+from node.web.owner.setting_controls import CONTROLS
 from node.web.rendering.translations import choose, texts_of, translator
 
 ROOT = Path(__file__).parents[4]
+STATUSES = {"400", "403", "404", "429", "500", "503", "504"}  # which pages of errors name
+MAX_WORDS = 25  # of a sentence
 ENGLISH, CHINESE = texts_of("en"), texts_of("zh")
 
 
@@ -66,6 +69,9 @@ def test_both_languages_have_the_same_keys_and_take_the_same_values() -> None:
 def test_what_is_counted_has_a_text_for_one_thing() -> None:
     counted = {key for key, text in ENGLISH.items() if re.search(r"\{count\} (?:\w+ )?\w+s\b", text)}
     single = {key.removesuffix(".one") for key in ENGLISH if key.endswith(".one") and key != "because.one"}
+    counted = {
+        key for key in counted if not key.startswith(("rule.", "change.", "effect.", "span."))
+    }  # count themselves
     assert counted <= single <= ENGLISH.keys() | {"results.better"}
     t = translator("en")
     assert [t.count("results.exact", n) for n in (0, 1, 1677)] == ["0 results", "1 result", "1,677 results"]
@@ -80,9 +86,16 @@ def test_every_text_is_used() -> None:
     beginnings = re.findall(r"""["']([a-z0-9_.]+\.)(?:["'] ~|\{)""", code)
     joined = re.compile(rf"(?:{'|'.join(map(re.escape, set(beginnings)))})([a-z0-9_-]+?)(?:_ago)?")
 
+    joined_to = written | STATUSES | {"s"} | {each.name for each in CONTROLS}
+
     def is_used(key: str) -> bool:
-        stem = re.sub(r"\.(title|example|here|one)$", "", key)
+        stem = re.sub(r"\.(title|example|one|how)$", "", key)
         found = joined.fullmatch(stem)
-        return key in written or stem in written or (found is not None and found[1] in written | {"404", "500"})
+        return key in written or stem in written or (found is not None and found[1] in joined_to)
 
     assert [key for key in ENGLISH if not is_used(key)] == []
+
+
+def test_a_sentence_has_at_most_25_words() -> None:
+    sentences = [(key, each) for key, text in ENGLISH.items() for each in re.split(r"(?<=[.:;?!])\s+", text)]
+    assert [(key, each) for key, each in sentences if len(each.split()) > MAX_WORDS] == []

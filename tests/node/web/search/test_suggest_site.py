@@ -29,18 +29,19 @@ def test_a_suggestion_waits_for_the_owner_who_takes_or_drops_it(site: Any, token
     cookie = owner(site, token)
     page = site.get("/suggest-site", Cookie=cookie).text
     assert "https://new.test/%3Cb%3E" in page and "http://other.test/" in page
-    assert "It will be collected" in send(site, cookie=cookie, take="https://new.test/%3Cb%3E").text
+    assert "the pages of its site will be crawled" in send(site, cookie=cookie, take="https://new.test/%3Cb%3E").text
     assert site.service.seeds == [(["https://new.test/%3Cb%3E"], 3)] and site.service.orders[-1][0] == "host"
     assert "Dropped" in send(site, cookie=cookie, drop="http://other.test/").text
-    assert "Nothing waits" in site.get("/suggest-site", Cookie=cookie).text
+    assert "No suggestions yet" in site.get("/suggest-site", Cookie=cookie).text
 
 
 def test_an_address_that_may_not_be_fetched_is_refused_with_the_reason(site: Any, token: str) -> None:
     site.service.known, site.service.denied = None, "rule 2 of strategy 7"
     assert (
-        "This address is not fetched: <code>http://new.test/</code> rule 2" in send(site, url="http://new.test/").text
+        "This address cannot be crawled: <code>http://new.test/</code> rule 2"
+        in send(site, url="http://new.test/").text
     )
-    assert "Nothing waits" in site.get("/suggest-site", Cookie=owner(site, token)).text
+    assert "No suggestions yet" in site.get("/suggest-site", Cookie=owner(site, token)).text
 
 
 def test_strangers_can_neither_take_nor_drop(site: Any, token: str) -> None:
@@ -54,11 +55,11 @@ def test_strangers_can_neither_take_nor_drop(site: Any, token: str) -> None:
 
 
 def test_what_is_known_or_no_address_waits_for_nobody(site: Any, token: str) -> None:
-    assert "known already" in send(site, url="http://docs.python.test/").text
+    assert "already known" in send(site, url="http://docs.python.test/").text
     for odd in ("", "ftp://a.test/", "http://", "a" * 3000, "\x00", "//"):
         reply = send(site, url=odd)
-        assert reply.status == 400 and "no address of a page" in reply.text
-    assert "Nothing waits" in site.get("/suggest-site", Cookie=owner(site, token)).text
+        assert reply.status == 400 and "That is not a web address" in reply.text
+    assert "No suggestions yet" in site.get("/suggest-site", Cookie=owner(site, token)).text
 
 
 def test_the_list_is_bounded_by_site_and_altogether() -> None:
