@@ -54,7 +54,7 @@ async def test_why_not_and_who_is_silent(world: World) -> None:
     url = world.web.seed_url
     first = await explained(nodes[0], f"{url}#part")
     assert (first["canonical"], first["answer"], first["known"]) == (url, "unknown", None)
-    assert first["changed"] == ["the fragment is no part of it"]
+    assert first["changed"] == ["the fragment is dropped"]
     assert (await explained(nodes[0], "nonsense"))["canonical"] is None
     mail = await explained(nodes[0], "http://a.test:25/")
     assert mail["answer"] == "no" and "port 25 is that of another service" in mail["why"]
