@@ -113,7 +113,7 @@ def test_site_owners_are_sent_to_the_network_not_to_the_volunteer() -> None:
 
 
 def test_hours_and_bandwidth_that_cannot_work_are_refused_by_name() -> None:
-    bad = {'hours = "22-7"': "hours: '22-7' is no range", "max_bytes_s = 10": "max_bytes_s: 10 is not 0"}
+    bad = {'hours = "22-7"': "hours: '22-7' is not a range", "max_bytes_s = 10": "max_bytes_s: 10 is not 0"}
     for text, reason in bad.items():
         with pytest.raises(ConfigError, match=reason):
             parse_config(f"[crawl]\n{text}\n", "f", Config)
