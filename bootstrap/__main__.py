@@ -135,7 +135,7 @@ def _address(text: str, version: int) -> str:
 
 def _port(text: str) -> int:
     if not text.isdigit() or not 0 < int(text) < 65536:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port: choose 1 … 65535")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: choose 1 … 65535")
     return int(text)
 
 

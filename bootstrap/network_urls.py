@@ -23,9 +23,9 @@ def url_flaw(url: str) -> str:
     except ValueError as error:
         return str(error)
     if parts.scheme not in ("http", "https") or not host:
-        return "is no http or https URL"
+        return "is not an http or https URL"
     if parts.fragment and not ID.fullmatch(parts.fragment):
-        return "ends in what is no network's id, 40 hex digits"
+        return "does not end in a network's id, 40 hex digits"
     if parts.scheme == "http" and not parts.fragment and not _is_here(host):
         return "is http, which anybody on the way may change"
     return ""

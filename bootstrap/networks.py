@@ -68,7 +68,7 @@ def parse_name(text: str) -> tuple[str, int]:
     """Split NAME:PORT into name and port; raises BadStrategy for anything else, a literal address included."""
     found = NAME.fullmatch(text)
     if found is None or not 0 < int(found[2]) < 65536 or found[1].replace(".", "").isdigit():
-        reason = f"{text[:80]!r} is no name with a port"
+        reason = f"{text[:80]!r} is not a name with a port"
         raise BadStrategy("seeds", reason, "write NAME:PORT, such as dse.example.edu:8091; addresses go to bootstrap")
     return found[1], int(found[2])
 
@@ -135,7 +135,7 @@ def with_invitation(text: str, invitation: Invitation) -> str:
 
 def _parsed(text: str) -> Network:
     if sum(line.count(".") ** 2 for line in text.split("\n")) > MAX_DOTS**2:
-        raise BadStrategy("network file", f"has more than {MAX_DOTS} dots in a line", "this is no network file")
+        raise BadStrategy("network file", f"has more than {MAX_DOTS} dots in a line", "it is not a network file")
     try:
         fields = msgspec.toml.decode(text, type=dict[str, Any])
         _check_names(fields)
@@ -160,7 +160,7 @@ def _check_names(fields: Iterable[str]) -> None:
     known = _NetworkFile.__struct_fields__
     for name in fields:
         if name not in known and (near := difflib.get_close_matches(name, known, n=1)):
-            raise BadStrategy(name[:80], "is no key of a network file", f"did you mean {near[0]}?")
+            raise BadStrategy(name[:80], "is not a key of a network file", f"did you mean {near[0]}?")
 
 
 def new_network(
@@ -229,7 +229,7 @@ def _read(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
         if len(data) > MAX_FILE_BYTES:
-            raise BadStrategy(str(path), f"longer than {MAX_FILE_BYTES} bytes", "this is no network file")
+            raise BadStrategy(str(path), f"longer than {MAX_FILE_BYTES} bytes", "it is not a network file")
         return data.decode("utf-8-sig")
     except OSError as error:
         raise BadStrategy(str(path), error.strerror or str(error), "give the path of a network file") from None

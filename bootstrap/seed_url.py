@@ -61,5 +61,5 @@ async def _read(url: str, answer: aiohttp.ClientResponse) -> str:
     async for chunk in answer.content.iter_any():
         body += chunk
         if len(body) > MAX_FILE_BYTES:
-            raise BadStrategy(url, f"is longer than {MAX_FILE_BYTES} bytes", "this is no network file")
+            raise BadStrategy(url, f"is longer than {MAX_FILE_BYTES} bytes", "it is not a network file")
     return body.decode()

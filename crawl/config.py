@@ -40,7 +40,7 @@ def name_server(text: str) -> tuple[str, int]:
     except ValueError:
         raise ValueError(f"{text!r} is no IP address; write it as 9.9.9.9, 9.9.9.9:53 or [2620:fe::fe]:53") from None
     if not 0 < port < 1 << 16:
-        raise ValueError(f"{text!r}: {port} is no port; 1 to 65535 are")
+        raise ValueError(f"{text!r}: {port} is not a port; 1 to 65535 are")
     return str(address), port
 
 
@@ -125,7 +125,7 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     def __post_init__(self) -> None:
         """Raise ValueError, the field's name first, for what cannot work."""
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", self.agent):
-            raise ValueError(f"agent: {self.agent!r} is no product token: letters, digits, - and _")
+            raise ValueError(f"agent: {self.agent!r} is not a product token: letters, digits, - and _")
         if not self.info_url.isascii() or not self.info_url.isprintable():
             raise ValueError("info_url: holds characters that a header field must not")
         if self.key_directory and not _ORIGIN.fullmatch(self.key_directory):

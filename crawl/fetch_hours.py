@@ -26,7 +26,7 @@ class FetchHours:
             found = _RANGE.fullmatch(part)
             first, last = (int(found[1]) * 60 + int(found[2]), int(found[3]) * 60 + int(found[4])) if found else (0, 0)
             if first == last or last > 24 * 60:
-                raise ValueError(f'{part!r} is no range of hours such as "22:00-07:00"')
+                raise ValueError(f'{part!r} is not a range of hours such as "22:00-07:00"')
             ranges.append((first, last))
         return cls(text, tuple(ranges))
 

@@ -133,5 +133,5 @@ def _host(text: str) -> str:
     name = text.removeprefix("*.")
     if not name or len(text) > 255 or text != text.lower() or set(name) & set("/:*@ ?#") or name.strip(".") != name:
         forms = '"example.org", "*.example.org", "/RE2 pattern/" or "192.0.2.0/24"'
-        raise ValueError(f"{text!r} is no host; write {forms}")
+        raise ValueError(f"{text!r} is not a host; write {forms}")
     return text

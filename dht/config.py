@@ -44,10 +44,10 @@ class DhtConfig:
             if (text := getattr(self, name)) and not _is_unicast(text, version):
                 raise ValueError(f"{name}: {text!r} is not a unicast IPv{version} address")
         if not self.operator.isprintable() or len(self.operator.encode()) > OPERATOR_BYTES:
-            reason = f"is no name of printable characters and at most {OPERATOR_BYTES} bytes in UTF-8"
+            reason = f"is not a name of printable characters and at most {OPERATOR_BYTES} bytes in UTF-8"
             raise ValueError(f"operator: {self.operator!r} {reason}; choose a shorter one")
         if not self.name.isprintable() or len(self.name) > NAME_CHARS or len(self.name.encode()) > NAME_BYTES:
-            reason = f"is no name of at most {NAME_CHARS} printable characters and {NAME_BYTES} bytes in UTF-8"
+            reason = f"is not a name of at most {NAME_CHARS} printable characters and {NAME_BYTES} bytes in UTF-8"
             raise ValueError(f"name: {self.name!r} {reason}; choose a shorter one")
         for name, (low, high) in bounds.items():
             value = getattr(self, name)

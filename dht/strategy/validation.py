@@ -165,7 +165,7 @@ def parse_address(text: str) -> Endpoint:
         endpoint = Endpoint(host[1:-1] if bracketed else host, int(port), int(port))
     except ValueError as error:
         raise BadStrategy(
-            "bootstrap", f"{text!r} is no address ({error})", 'write "IP:port" or "[IPv6]:port"'
+            "bootstrap", f"{text!r} is not an address ({error})", 'write "IP:port" or "[IPv6]:port"'
         ) from None
     require(bracketed == (endpoint.family == 6), "bootstrap", f"{text!r}", 'write IPv6 as "[IPv6]:port"')
     return endpoint

@@ -93,7 +93,7 @@ def parse_invitation(text: str) -> Invitation:
             raise ValueError
         data = base64.b64decode(text[len(PREFIX) :].encode("ascii"), altchars=b"-_", validate=True)
     except ValueError:
-        raise BadInvitation("is no invitation", f"it begins with {PREFIX!r}; {ASK_AGAIN}") from None
+        raise BadInvitation("is not an invitation", f"it begins with {PREFIX!r}; {ASK_AGAIN}") from None
     if len(data) < 32 or len(data) > 32 + VOUCHER_LIMIT_BYTES:
         raise BadInvitation("is cut off, or no invitation", ASK_AGAIN)
     found = Invitation(data[:32], data[32:])

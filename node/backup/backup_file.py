@@ -159,7 +159,7 @@ def _members(file: BinaryIO, source: str) -> Iterator[tuple[str, int, _Hashing]]
                 raise EOFError(f"{head.name[:80]!r} is cut off")
             file.read(-head.size % tarfile.BLOCKSIZE)
     except (tarfile.TarError, EOFError, UnicodeError) as error:
-        raise BadBackup(source, f"ends early or is no backup ({error})", OTHER) from None
+        raise BadBackup(source, f"ends early or is not a backup ({error})", OTHER) from None
 
 
 def _no_such(source: str, name: str) -> BadBackup:

@@ -195,7 +195,7 @@ def _secrets(sealed: bytes | None, manifest: Manifest, source: str, pass_phrase:
     try:
         return {name: content.decode() for name, content in secrets.items()}
     except UnicodeDecodeError:
-        raise BadBackup(source, "holds a secret that is no text", OTHER) from None
+        raise BadBackup(source, "holds a secret that is not text", OTHER) from None
 
 
 def _files(data: DataDir, is_meant: Callable[[str], bool]) -> Iterator[tuple[str, Path]]:

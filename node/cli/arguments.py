@@ -180,7 +180,7 @@ def _add_asking(verbs: Verbs) -> None:
     about = "leave the network for good: hand over all records, then end the node"
     leave = add_verb(verbs, "leave", "leaving:leave", about, "dse-node leave")
     leave.add_argument("--now", action="store_true", help="hand nothing over: show what is at risk, and end with --yes")
-    leave.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
+    leave.add_argument("--yes", action="store_true", help="do not ask; needed if there is no terminal")
     add_place(leave, url=True)
 
 
@@ -260,13 +260,13 @@ def _add_networks(verbs: Verbs) -> None:
     about = "go on without the silent members that this node waits for, or make a new node the first of its network"
     begin = add_verb(network, "begin", "networks:begin", about)
     add_repeatable(begin, "--key", "FILE", "a publisher's key (default: the one in the node's directory)")
-    begin.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
+    begin.add_argument("--yes", action="store_true", help="do not ask; needed if there is no terminal")
     add_place(begin, url=True)
     about = "declare a node gone, so that others take over its part at once; signs the next strategy"
     gone = add_verb(network, "gone", "edits:gone", about, "dse-node network gone NODEID --key campus.publisher.key")
     gone.add_argument("node", metavar="NODEID", help="its 40 digits, from `peers --json`")
     add_repeatable(gone, "--key", "FILE", "a publisher's key", required=True)
-    gone.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
+    gone.add_argument("--yes", action="store_true", help="do not ask; needed if there is no terminal")
     add_place(gone, url=True)
     show = add_verb(network, "show", "networks:show", "check a network file and print its content")
     show.add_argument("file", nargs="?", metavar="FILE", help="default: this node's network file")

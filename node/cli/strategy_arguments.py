@@ -51,7 +51,7 @@ def _add_signing(verb: Parser) -> None:
     """Add the options of a verb that shows a draft's effect and signs it."""
     verb.add_argument("--members", type=Between(1, 10_000_000), metavar="N", help=_MEMBERS)
     verb.add_argument("--one-index", action="store_true", help=_ONE_INDEX)
-    verb.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
+    verb.add_argument("--yes", action="store_true", help="do not ask; needed if there is no terminal")
     about = "sign although N present members are removed and fewer than two, or less than half, stay"
     verb.add_argument("--yes-i-lose", type=Between(1, 10_000_000), metavar="N", help=about)
     add_place(verb, url=True)

@@ -65,7 +65,7 @@ class NodeConfig:
             raise ValueError("families: is empty, but a node needs 4, 6 or both")
         for name, port in (("peer_port", self.peer_port), ("web_port", self.web_port)):
             if not 0 <= port <= 65535:
-                raise ValueError(f"{name}: {port} is no port, which is 0 (any free one) to 65535")
+                raise ValueError(f"{name}: {port} is not a port, which is 0 (any free one) to 65535")
         _check_address("web_address", self.web_address, (4, 6))
         _check_address("listen_v4", self.listen_v4, (4,))
         _check_address("listen_v6", self.listen_v6, (6,))
@@ -185,7 +185,7 @@ def _check_web_address(url: str) -> None:
     except ValueError:
         is_fit = False
     if url and not is_fit:
-        raise ValueError(f"url: {url[:100]!r} is no http or https URL of at most {MAX_URL_CHARS} characters")
+        raise ValueError(f"url: {url[:100]!r} is not an http or https URL of at most {MAX_URL_CHARS} characters")
 
 
 def load_config(path: Path) -> Config:

@@ -62,8 +62,8 @@ class NamedCrawlers:
 def absence(view: View, peer: NodeId) -> str:
     """Say why nothing can be ordered from a node: it is no member or silent; "" where it is there."""
     if peer not in view.members():
-        return "is no member of this network"
-    return "" if view.is_live(peer) or peer == view.node_id else "does not answer just now"
+        return "is not a member of this network"
+    return "" if view.is_live(peer) or peer == view.node_id else "does not answer at present"
 
 
 def _now() -> float:

@@ -77,7 +77,7 @@ class OrderServer:
         """Say why an order is not carried out, "" where it is. Any member may order a robots.txt, whatever the rules
         say of pages: that of a site in its own slot may redirect to it."""
         if not is_canonical(order.url):
-            return "orders a fetch of what is no canonical URL"
+            return "orders a fetch of a URL that is not canonical"
         view, is_robots = self._overlay.view, split_url(order.url).path == "/robots.txt"
         if not (self._owns(peer, order.url) or (is_robots and peer in view.members())):
             return "orders a fetch in a slot that is not its own"

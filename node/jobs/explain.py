@@ -168,7 +168,7 @@ class Explanations:
 
     async def _tell(self, peer: NodeId, asked: AskAbout) -> ToldAbout:
         if not is_canonical(asked.url):
-            raise BadMessage(peer.hex(), "asks about what is no canonical URL")
+            raise BadMessage(peer.hex(), "asks about a URL that is not canonical")
         return await self._told(asked.url)
 
     async def _told(self, url: str) -> ToldAbout:

@@ -139,7 +139,7 @@ def changes(text: str, url: str) -> Iterator[str]:
         return
     before, after = urlsplit(text), urlsplit(url)
     if "#" in text:
-        yield "the fragment is no part of it"
+        yield "the fragment is dropped"
     if before.username is not None:
         yield "the user name is dropped"
     if before.netloc.rpartition("@")[2] != after.netloc:

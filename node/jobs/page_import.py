@@ -98,7 +98,7 @@ class PageImport:
         if reason := view.why_apart():
             raise NotJoined(reason)
         if view.node_id not in view.members():
-            raise NotJoined("this node is no member of its network (yet): only members import pages")
+            raise NotJoined("this node is not a member of its network (yet): only members import pages")
         self._replicator.check_import_right()
 
     def _flaw(self, capture: Capture) -> str:

@@ -48,7 +48,7 @@ def _line(path: Path, number: int, line: bytes) -> Iterator[str]:
     try:
         text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
     except UnicodeDecodeError:
-        raise BadSeedFile(str(path), f"line {number} is no text in UTF-8") from None
+        raise BadSeedFile(str(path), f"line {number} is not text in UTF-8") from None
     if len(line) >= MAX_LINE_BYTES:
         raise BadSeedFile(str(path), f"line {number} is longer than {MAX_LINE_BYTES} bytes")
     if text and not text.startswith("#"):

@@ -108,7 +108,7 @@ class SeedPublisher:
     def _seed(self, peer: NodeId, url: str, depth: int, scope: str, is_sitemap: bool) -> Visit:
         """Return what a stranger's seed becomes; raises BadMessage where it is not taken."""
         if not is_canonical(url):
-            raise BadMessage(peer.hex(), "hands in what is no canonical URL")
+            raise BadMessage(peer.hex(), "submits a URL that is not canonical")
         if not (decision := self._decide(url)).allowed:
             raise BadMessage(peer.hex(), f"hands in what is not crawled here: {decision.reason}")
         if depth > HANDED_DEPTH:

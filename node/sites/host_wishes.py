@@ -63,7 +63,7 @@ def read_wishes(data: bytes) -> HostWishes:
     read = msgspec.json.decode(data, type=HostWishes)
     for host in (*read.held, *read.refused):
         if host != host_named(host):
-            raise ValueError(f"{host!r} is no host")
+            raise ValueError(f"{host!r} is not a host")
     return HostWishes(tuple(sorted({*read.held})), tuple(sorted({*read.refused})))
 
 
@@ -82,7 +82,7 @@ def host_named(text: str) -> str:
     except (BadUrl, ValueError):
         host = ""
     if not 0 < len(host) <= MAX_HOST_CHARS:
-        raise BadHostWish(text[:60], "is no host", "write one such as example.org")
+        raise BadHostWish(text[:60], "is not a host", "write one such as example.org")
     return host
 
 

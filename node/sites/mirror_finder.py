@@ -80,7 +80,7 @@ class MirrorFinder:
             lambda host: replace(host, aliases=(*(a for a in host.aliases if a.is_secure != is_secure), *said)),
         )
         if host is not None:
-            what = "is an alias of" if alias is not None else "is no alias any more of"
+            what = "is an alias of" if alias is not None else "is no longer an alias of"
             log.info("host %s %s %s", question.origin, what, question.target)
         return host is not None
 

@@ -131,7 +131,7 @@ def next_version(draft: bytes, now: int, source: str = "draft") -> Strategy:
     for name in fields:
         if name not in known and name not in ABOUT:
             near = difflib.get_close_matches(name, known, n=1)
-            raise BadStrategy(name, "is no field of a strategy", f"did you mean {near[0]}?" if near else "remove it")
+            raise BadStrategy(name, "is not a field of a strategy", f"did you mean {near[0]}?" if near else "remove it")
     check_understood(fields.get("not_understood") or ())
     body = {name: value for name, value in fields.items() if name in known}
     if isinstance(fields.get("digest"), str):
@@ -168,7 +168,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
         remedy = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"
-        raise BadStrategy(name, "is no field of a strategy", remedy)
+        raise BadStrategy(name, "is not a field of a strategy", remedy)
     try:
         return name, msgspec.json.decode(value.encode())
     except msgspec.DecodeError:
@@ -201,13 +201,13 @@ def host_rule(action: str, text: str) -> Rule:
     if action == "delay":
         return Rule(host=host, min_delay_s=_seconds(value))
     if not value.isascii() or not value.isdecimal():
-        raise BadStrategy("--spread", f"{value!r} is no whole number", "write HOST=D, D from 0 to 8")
+        raise BadStrategy("--spread", f"{value!r} is not a whole number", "write HOST=D, D from 0 to 8")
     return Rule(action="spread", host=host, depth=int(value[:9]))
 
 
 def _seconds(text: str) -> float:
     if not _SECONDS.fullmatch(text):
-        raise BadStrategy("--delay", f"{text[:40]!r} is no number of seconds", "write one such as 5 or 0.5")
+        raise BadStrategy("--delay", f"{text[:40]!r} is not a number of seconds", "write one such as 5 or 0.5")
     return float(text)
 
 
@@ -236,7 +236,7 @@ def _with_day(option: str, text: str) -> tuple[str, int]:
     try:
         at = datetime.fromisoformat(written).replace(tzinfo=UTC).timestamp() if equals else 0
     except ValueError:
-        raise BadStrategy(option, f"{written[:40]!r} is no day", "write one such as 2027-01-31, UTC") from None
+        raise BadStrategy(option, f"{written[:40]!r} is not a day", "write one such as 2027-01-31, UTC") from None
     return name.strip().lower(), int(at)
 
 
@@ -244,7 +244,7 @@ def parse_duration(option: str, text: str) -> int:
     """Read 90s, 30m, 12h or 7d as seconds."""
     match = _DURATION.fullmatch(text)
     if match is None:
-        raise BadStrategy(option, f"{text!r} is no length of time", "write 90s, 30m, 12h or 7d")
+        raise BadStrategy(option, f"{text!r} is not a duration", "write 90s, 30m, 12h or 7d")
     return int(match[1]) * _UNITS[match[2]]
 
 
@@ -296,7 +296,7 @@ def join_only(rules: Sequence[Rule]) -> list[Rule]:
 def _host(option: str, text: str) -> str:
     host = text.strip().lower().rstrip(".")
     if not host or set(host.removeprefix("*.")) & set("/:?#@*"):
-        raise BadStrategy(option, f"{text!r} is no host", 'write a host such as www.example.org, or "*.example.org"')
+        raise BadStrategy(option, f"{text!r} is not a host", 'write a host such as www.example.org, or "*.example.org"')
     wildcard, name = ("*.", host[2:]) if host.startswith("*.") else ("", host)
     return wildcard + _in_ascii(option, name)
 
@@ -307,7 +307,7 @@ def _in_ascii(option: str, host: str) -> str:
         return split_url(canonical_url(f"http://{host}/")).host
     except BadUrl as error:
         raise BadStrategy(
-            option, f"{host[:80]!r} is no host: {error}", "write a host such as www.example.org"
+            option, f"{host[:80]!r} is not a host: {error}", "write a host such as www.example.org"
         ) from None
 
 
@@ -315,7 +315,7 @@ def _rules(old: Sequence[Rule], wishes: DraftRequest) -> list[Rule]:
     """New rules come first, because the first match decides; one that was there already moves up."""
     for number in wishes.drop_rules:
         if not 1 <= number <= len(old):
-            reason = f"{number} is no rule's number"
+            reason = f"{number} is not a rule's number"
             raise BadStrategy("--drop-rule", reason, f"the newest version has {len(old)}; `strategy show` numbers them")
     new = list(dict.fromkeys(wishes.rules))
     kept = [rule for n, rule in enumerate(old, start=1) if n not in wishes.drop_rules and rule not in new]

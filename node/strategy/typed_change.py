@@ -55,7 +55,7 @@ def _node(text: str, members: Mapping[str, str]) -> str:
 
 def _number(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= MAX_TYPED_NUMBER):
-        raise BadStrategy("drop", f"{text[:40]!r} is no rule's number", "`strategy show` numbers the rules")
+        raise BadStrategy("drop", f"{text[:40]!r} is not a rule's number", "`strategy show` numbers the rules")
     return int(text)
 
 

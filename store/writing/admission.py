@@ -45,7 +45,7 @@ from store.record.record_check import AHEAD_S
 DAY_S = 86_400.0
 MAX_IMPORTERS = 1024  # whose imports are counted; one that is forgotten has a whole day's again
 NOT_NAMED = "may not import pages: the strategy does not name its key (`strategy draft --importer KEY`)"
-NO_MEMBER = "may not import pages: it is no member that is known here"
+NO_MEMBER = "may not import pages: its author is not a known member"
 TOO_MUCH = "its author imported as much as one member may in a day (store.import_bytes_day); send it again later"
 
 

@@ -128,9 +128,9 @@ def test_a_file_without_a_name_hides_no_other(tmp_path: Path) -> None:
 
 def test_secrets_that_are_no_text_and_a_key_that_is_missing_are_refused(tmp_path: Path) -> None:
     for secrets, reason in (
-        ({"identity.key": KEY, "founder": b"\xff"}, "is no text"),
+        ({"identity.key": KEY, "founder": b"\xff"}, "is not text"),
         ({"founder": b"x"}, "holds no identity.key"),
-        ({"identity.key": Identity.generate().public_key}, "is no text|damaged"),
+        ({"identity.key": Identity.generate().public_key}, "is not text|damaged"),
     ):
         sealed = seal(secrets, WORDS, STRANGER.public_key)
         with pytest.raises(BadBackup, match=reason):

@@ -119,7 +119,7 @@ def test_names_with_ports(text: str) -> None:
     ],
 )
 def test_what_is_none_is_refused(text: str) -> None:
-    with pytest.raises(BadStrategy, match="no name with a port"):
+    with pytest.raises(BadStrategy, match="not a name with a port"):
         parse_name(text)
 
 

@@ -37,7 +37,7 @@ def test_no_range_is_always_and_the_next_opening_is_told() -> None:
     "text", ["22-7", "25:00-07:00", "22:00-24:01", "22:00", "07:00-07:00", "22:00-07:00;1:00-2:00"]
 )
 def test_what_is_no_range_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is no range of hours such as"):
+    with pytest.raises(ValueError, match="is not a range of hours such as"):
         FetchHours.parse(text)
 
 

@@ -47,7 +47,9 @@ def test_a_publisher_names_a_crawler_and_prefixes(tmp_path: Path) -> None:
         shop, name = f"http://shops.test:{town.port}/", json.loads(three.do("identity", "show", "--json"))["node_id"]
 
         drafted, signed = publish(town, one, "--prefer", f"shops.test={'ab' * 20}")
-        sentence = f"rule 1 names node {'ab' * 6}, which is no member of this network: the holders fetch for themselves"
+        sentence = (
+            f"rule 1 names node {'ab' * 6}, which is not a member of this network: the holders fetch for themselves"
+        )
         assert sentence in drafted and sentence in signed
         assert sentence in one.status()["strategy"]["warnings"] and sentence in one.do("strategy", "diff", "draft.json")
 

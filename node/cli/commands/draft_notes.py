@@ -9,7 +9,7 @@ from node.cli.commands.target_node import client
 from node.strategy.rule_notes import rule_notes
 from node.views.lenient_json import tables
 
-_WORDS = {True: "", False: "does not answer just now", None: "is no member of this network"}
+_WORDS = {True: "", False: "does not answer at present", None: "is not a member of this network"}
 
 
 def notes_on(strategy: Strategy, asked: Namespace | None) -> list[str]:

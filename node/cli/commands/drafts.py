@@ -158,7 +158,7 @@ def _slot_bits(arguments: Namespace, newest: Strategy) -> int | None:
     wanted: str | None = arguments.slot_bits
     if wanted != "auto":
         if wanted is not None and not (wanted.isascii() and wanted.isdecimal()):
-            raise BadStrategy("--slot-bits", f"{wanted!r} is no whole number", "write 4 to 16, or auto")
+            raise BadStrategy("--slot-bits", f"{wanted!r} is not a whole number", "write 4 to 16, or auto")
         return int(wanted[:9]) if wanted is not None else None
     members = _members(arguments)
     bits = proposed_bits(newest.slot_bits, members, newest.replicas)

@@ -51,5 +51,5 @@ def _day() -> date:
     try:
         return (datetime.now(UTC) if given is None else datetime.fromtimestamp(int(given), UTC)).date()
     except (ValueError, OverflowError, OSError):
-        flaw = f"SOURCE_DATE_EPOCH is {given!r}, which is no number of seconds since 1970: correct or unset it"
+        flaw = f"SOURCE_DATE_EPOCH is {given!r}, which is not a number of seconds since 1970: correct or unset it"
         raise InputError(flaw) from None

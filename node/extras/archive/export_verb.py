@@ -114,7 +114,7 @@ def _instant(text: str) -> float | None:
     try:
         at = datetime.fromisoformat(f"{text}T23:59:59" if len(text) == 10 else text)
     except ValueError:
-        raise NothingToDo("--at", f"{text!r} is no date", "write 2026-11-24, or 2026-11-24T10:30:00") from None
+        raise NothingToDo("--at", f"{text!r} is not a date", "write 2026-11-24, or 2026-11-24T10:30:00") from None
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 

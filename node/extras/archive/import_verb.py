@@ -123,7 +123,7 @@ def _open(opened: ExitStack, path: Path) -> tuple[BinaryIO, Read]:
             str(path), f"cannot be read ({(error.strerror or str(error)).lower()})", "give another"
         ) from None
     if read is None:
-        raise NothingToDo(str(path), "is no archive that is known", f"give {FORMATS}")
+        raise NothingToDo(str(path), "is not a known archive", f"give {FORMATS}")
     return file, read
 
 

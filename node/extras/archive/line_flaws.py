@@ -54,7 +54,7 @@ def sound_fields(line: bytes, kind: type[msgspec.Struct], flaws: LineFlaws) -> d
     try:
         raw = _OBJECT.decode(line)
     except _BROKEN as error:
-        raise ValueError(f"it is no object of JSON ({error}); {NEEDED}") from None
+        raise ValueError(f"it is not an object of JSON ({error}); {NEEDED}") from None
     sound: dict[str, object] = {}
     for field in msgspec.structs.fields(kind):
         if field.name not in raw:

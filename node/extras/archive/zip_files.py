@@ -42,4 +42,4 @@ def read_entries(
                 with package.open(entry) as content:
                     yield from read(entry.filename, content)
     except _DAMAGE as error:
-        yield ArchiveFlaw(0, f"it is no whole zip ({error})")
+        yield ArchiveFlaw(0, f"it is not a whole zip ({error})")

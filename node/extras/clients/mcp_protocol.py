@@ -53,7 +53,7 @@ def read_message(raw: bytes) -> Json:
     except MALFORMED as error:
         raise McpRefusal(PARSE_ERROR, f"the message is no JSON: {plain(error)}") from None
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        raise McpRefusal(INVALID_REQUEST, 'the message is no object with "jsonrpc": "2.0"; send one message at a time')
+        raise McpRefusal(INVALID_REQUEST, 'the message is not an object with "jsonrpc": "2.0"; send them one by one')
     return message
 
 
@@ -105,7 +105,7 @@ def check_headers(message: Json, headers: Mapping[str, str]) -> None:
 async def _result(node: McpReads, message: Json) -> Json:
     params = message.get("params", {})
     if not isinstance(params, dict):
-        raise McpRefusal(INVALID_PARAMS, "params is no object")
+        raise McpRefusal(INVALID_PARAMS, "params is not an object")
     if is_stateless(message) and (version := params[_META][_VERSION]) != STATELESS:
         raise _unknown(version)
     match message["method"]:
@@ -127,7 +127,7 @@ async def _result(node: McpReads, message: Json) -> Json:
         case "tools/call":
             return await _called(node, params)
         case other:
-            raise McpRefusal(NO_METHOD, f"{plain(other, 80)} is no method of this server, which has tools alone")
+            raise McpRefusal(NO_METHOD, f"{plain(other, 80)} is not a method of this server, which has tools alone")
 
 
 async def _called(node: McpReads, params: Json) -> Json:

@@ -95,7 +95,7 @@ async def call_tool(node: McpReads, name: str, arguments: Json) -> Json:
     tool = next((tool for tool in TOOLS if tool.name == name), None)
     if tool is None:
         names = " and ".join(tool.name for tool in TOOLS)
-        raise NothingToDo(plain(name, 80), "is no tool of a node", f"there are {names}")
+        raise NothingToDo(plain(name, 80), "is not a tool of a node", f"there are {names}")
     try:
         asked = msgspec.convert(arguments, tool.takes)
     except msgspec.ValidationError as error:

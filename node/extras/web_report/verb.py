@@ -34,7 +34,7 @@ def web_report(arguments: Namespace) -> int:
         raise NothingToDo("web-report", problem, 'install the extra: "dse-node[web-report]"')
     out = Path(arguments.out)
     if out.suffix not in (".html", ".htm"):
-        raise NothingToDo("OUT", f"{out.name!r} is no page", "let it end with .html")
+        raise NothingToDo("OUT", f"{out.name!r} is not a page", "let it end with .html")
     listed = _listed(arguments.list) if arguments.list is not None else None
     node, spool = client(arguments), ExportSpool(out.with_name(f"{out.name}.pages.part"), ASKED)
     spool.read_again()

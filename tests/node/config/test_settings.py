@@ -35,7 +35,7 @@ def test_settings_are_read_and_the_rest_keeps_its_default() -> None:
         ("web_port = 1\n", ["unknown key web_port", "did you mean node.web_port?"]),
         ("[nodes]\nweb_port = 1\n", ["unknown key nodes", "did you mean node?"]),
         ('[node]\nweb_port = "8090"\n', ["node.web_port", "expected int, got str"]),
-        ("[node]\nweb_port = 99999\n", ["node", "web_port: 99999 is no port"]),
+        ("[node]\nweb_port = 99999\n", ["node", "web_port: 99999 is not a port"]),
         ('[node]\nweb_origins = ["https://a.test/x"]\n', ["web_origins: 'https://a.test/x' is neither * nor like"]),
         ("[node]\nweb_caller_per_s = -1.0\n", ["web_caller_per_s: -1.0 is neither 0 nor between 0.01 and 10000"]),
         ("[node]\nweb_caller_burst = 0\n", ["web_caller_burst: 0 is not between 1 and 100000"]),
@@ -58,9 +58,9 @@ def test_settings_are_read_and_the_rest_keeps_its_default() -> None:
         ('[hook]\ncommand = "mail ann"\n', ["hook.command", "expected list, got str"]),
         ('[hook]\ncommand = ["mail", "ann"]\n', ["command: 'mail' does not begin with /", "whole path"]),
         ('[hook]\ncommand = ["/bin/a\\u0000b"]\n', ["command: holds a NUL"]),
-        ('[hook]\nurl = "ftp://a.org/"\n', ["url: 'ftp://a.org/' is no http or https URL"]),
-        ('[hook]\nurl = "https://[::1"\n', ["url: 'https://[::1' is no http or https URL"]),
-        ('[traces]\nurl = "collector:4318"\n', ["url: 'collector:4318' is no http or https URL"]),
+        ('[hook]\nurl = "ftp://a.org/"\n', ["url: 'ftp://a.org/' is not an http or https URL"]),
+        ('[hook]\nurl = "https://[::1"\n', ["url: 'https://[::1' is not an http or https URL"]),
+        ('[traces]\nurl = "collector:4318"\n', ["url: 'collector:4318' is not an http or https URL"]),
         ("[traces]\nshare = 10\n", ["share: 10.0 is not between 0 and 1"]),
         ("[hook]\nmember_s = -1\n", ["member_s: -1.0 is not between 0 and 2"]),
         ("[hook]\ntimeout_s = 0\n", ["timeout_s: 0.0 is not between 0.1 and 300"]),
@@ -113,7 +113,7 @@ def test_site_owners_are_sent_to_the_network_not_to_the_volunteer() -> None:
 
 
 def test_hours_and_bandwidth_that_cannot_work_are_refused_by_name() -> None:
-    bad = {'hours = "22-7"': "hours: '22-7' is no range", "max_bytes_s = 10": "max_bytes_s: 10 is not 0"}
+    bad = {'hours = "22-7"': "hours: '22-7' is not a range", "max_bytes_s = 10": "max_bytes_s: 10 is not 0"}
     for text, reason in bad.items():
         with pytest.raises(ConfigError, match=reason):
             parse_config(f"[crawl]\n{text}\n", "f", Config)

@@ -120,9 +120,9 @@ async def test_a_named_member_that_owns_nothing_there_fetches_and_the_holder_whe
     assert by == HOLDER and why.endswith("which rule 2 names, belongs to an operator who refuses this host")
     pair.told = b""
     pair.gone.add(CARRIER)
-    assert "does not answer just now" in fetcher.chosen(URL)[1] and await fetcher.fetch(URL, {}, 20)
+    assert "does not answer at present" in fetcher.chosen(URL)[1] and await fetcher.fetch(URL, {}, 20)
     pair.member_ids = (HOLDER,)
-    assert "is no member of this network" in fetcher.chosen(URL)[1] and await fetcher.fetch(URL, {}, 20)
+    assert "is not a member of this network" in fetcher.chosen(URL)[1] and await fetcher.fetch(URL, {}, 20)
     assert (len(there.asked), len(here.asked)) == (1, 3)
 
 

@@ -43,7 +43,7 @@ async def test_every_node_tells_the_same_of_every_url(world: World) -> None:
     private = next(url for url in world.web.outcomes() if "/private/" in url)
     assert (await explained(nodes[1], private))["why"] == "the site's robots.txt forbids it"
     await _unknown_addresses_are_no_refusals_unless_something_refuses_them(world, nodes[0])
-    with pytest.raises(BadMessage, match="no canonical URL"):
+    with pytest.raises(BadMessage, match="a URL that is not canonical"):
         await nodes[0].node_core.jobs.explanations._tell(NodeId(b"p" * 20), AskAbout("http://A.test"))
 
 
@@ -54,7 +54,7 @@ async def test_why_not_and_who_is_silent(world: World) -> None:
     url = world.web.seed_url
     first = await explained(nodes[0], f"{url}#part")
     assert (first["canonical"], first["answer"], first["known"]) == (url, "unknown", None)
-    assert first["changed"] == ["the fragment is no part of it"]
+    assert first["changed"] == ["the fragment is dropped"]
     assert (await explained(nodes[0], "nonsense"))["canonical"] is None
     mail = await explained(nodes[0], "http://a.test:25/")
     assert mail["answer"] == "no" and "port 25 is that of another service" in mail["why"]
@@ -107,7 +107,7 @@ async def test_who_fetches_for_the_holder_and_why_that_is_another_now(world: Wor
     await world.pass_time(60.0)
     told = await explained(asked, url)
     assert told["fetcher"]["node_id"] == told["holder"]["node_id"]
-    assert told["fetcher"]["why"] == f"node {name[:12]}, which rule 1 names, does not answer just now"
+    assert told["fetcher"]["why"] == f"node {name[:12]}, which rule 1 names, does not answer at present"
     assert told["why"].startswith("due, but node") and "paused" in told["why"]
 
 

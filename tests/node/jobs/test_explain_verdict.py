@@ -86,7 +86,7 @@ def test_one_answer_and_its_reason(facts: Facts, answer: str, words: str) -> Non
         (
             "HTTP://A.Test:80#x",
             "http://a.test/",
-            "the fragment is no part of it; the host is written a.test",
+            "the fragment is dropped; the host is written a.test",
         ),
         (
             "http://u:p@a.test/%7eb/../c?utm_x=1&q=2",

@@ -77,7 +77,7 @@ def test_a_warc_that_was_cut_short_gives_what_is_there_and_says_so(tmp_path: Pat
     ("name", "content", "reason"),
     [
         ("none", None, "no such file"),
-        ("a.txt", b"http://a.test/\n\xff\xfe\n", "line 2 is no text"),
+        ("a.txt", b"http://a.test/\n\xff\xfe\n", "line 2 is not text"),
         ("a.txt", b"x" * (MAX_LINE_BYTES + 1), "line 1 is longer"),
         ("a.gz", gzip.compress(b"http://a.test/", mtime=0), "is compressed"),
         ("a.warc", b"http://a.test/\n", "is no WARC"),

@@ -31,7 +31,7 @@ def test_a_host_is_understood_as_people_write_it(text: str, host: str) -> None:
 
 @pytest.mark.parametrize("text", ["", " ", "a b", "http://", "ftp://a.test", "x" * 300, "x" * 10_000, "<b>"])
 def test_what_is_no_host_is_named_with_a_remedy(text: str) -> None:
-    with pytest.raises(BadHostWish, match=r"is no host; write one such as example\.org"):
+    with pytest.raises(BadHostWish, match=r"is not a host; write one such as example\.org"):
         host_named(text)
 
 

@@ -123,7 +123,7 @@ def test_what_is_no_archive_is_an_error_before_anything_is_sent(
     for name, content in (("a.txt", b"hello"), ("empty", b""), ("cut.gz", b"\x1f\x8b\x08")):
         (tmp_path / name).write_bytes(content)
         assert bring(str(tmp_path / "a.warc.gz"), str(tmp_path / name)) == 2
-        assert "is no archive that is known" in capsys.readouterr().err
+        assert "is not a known archive" in capsys.readouterr().err
     assert bring(str(tmp_path / "nothing")) == 2
     (tmp_path / "no-page.warc").write_bytes(b"WARC/1.1\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n")
     assert bring(str(tmp_path / "no-page.warc")) == 2

@@ -56,7 +56,7 @@ async def test_of_a_page_that_limits_its_snippet_no_more_is_given(
         ("fetch", {"id": "http://a.test/" + "x" * 2048}, "length <= 2048"),
         ("fetch", {"id": "no address"}, "no copy of no address, or none .* the id of a result of `search`"),
         ("fetch", {"id": "http://none.test/"}, "no copy of http://none.test/"),
-        ("purge", {}, "purge is no tool of a node: there are search and fetch"),
+        ("purge", {}, "purge is not a tool of a node: there are search and fetch"),
     ],
 )
 async def test_bad_input_is_one_line_with_a_remedy(node: NodeReads, name: str, arguments: Any, told: str) -> None:

@@ -176,7 +176,7 @@ def test_a_host_is_paused_refused_and_allowed_and_the_list_stays_where_it_was(ow
 @pytest.mark.parametrize(
     ("path", "fields", "told"),
     [
-        ("/owner/sites/wish", {"host": "a b", "wish": "held"}, "is no host"),
+        ("/owner/sites/wish", {"host": "a b", "wish": "held"}, "is not a host"),
         ("/owner/sites/wish", {"host": "a.test"}, "wish: is none of held, refused and free"),
         ("/owner/sites/wish", {"host": "a.test", "wish": "purge"}, "wish: is none"),
         ("/owner/sites/crawl", {"depth": "2"}, "url: is missing"),
