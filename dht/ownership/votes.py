@@ -74,8 +74,8 @@ def breaks_tie(
     ties_since: Callable[[], int],
     peers: PeerWords,
 ) -> bool:
-    """Tell whether these live members may go on without as many silent ones: the node that breaks ties is among them,
-    and each silent one has announced the version that names it, or a later one. `ties_since`: that version."""
+    """Tell whether these live members may go on without as many silent ones. The node that breaks ties must be live.
+    Each silent one must have announced the version that names it, or a later one. `ties_since`: that version."""
     if not silent or len(silent) != len(live) or tie_breaker not in {peer.hex() for peer in live}:
         return False
     since, beats = ties_since(), map(peers.heartbeat, silent)
