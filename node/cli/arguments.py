@@ -65,7 +65,7 @@ def _add_config(verbs: Verbs) -> None:
     config = add_family(verbs, "config", "read and change the node's settings")
     get = add_verb(config, "get", "settings:show", "print settings in force", "dse-node config get crawl.hours")
     get.add_argument("key", nargs="?", metavar="NAME", help="one, such as crawl.hours, or a group, such as crawl")
-    about = "change a setting in config.toml; a running node takes over at once what it can"
+    about = "change a setting in config.toml; a running node applies it at once if it can"
     put = add_verb(config, "set", "settings:put", about, "dse-node config set crawl.hours 22:00-07:00")
     put.add_argument("key", metavar="NAME", help="as `config get` lists it")
     put.add_argument("value", nargs="+", metavar="VALUE", help="as config.toml has it; texts without quotation marks")
@@ -164,9 +164,9 @@ def _add_asking(verbs: Verbs) -> None:
     top.add_argument("--every", type=Between(1, 60), default=2, metavar="S", help="seconds between updates (default 2)")
     add_place(top, url=True, json=True)
     _add_crawl(verbs)
-    about = "list the crawls that were handed in since the node's start, or cancel one"
+    about = "list the crawl jobs since the node's start, or cancel one"
     jobs = add_verb(verbs, "jobs", "jobs:jobs", about, "dse-node jobs cancel 3")
-    jobs.add_argument("action", nargs="?", choices=("cancel",), help="give up what still waits of a job here")
+    jobs.add_argument("action", nargs="?", choices=("cancel",), help="drop the addresses of a job that still wait here")
     jobs.add_argument("number", nargs="?", type=Between(1, 1 << 31), metavar="ID", help="of the job, as listed")
     add_place(jobs, url=True, json=True)
     example = "dse-node remove https://example.org/private/"
@@ -257,7 +257,7 @@ def _add_networks(verbs: Verbs) -> None:
     about = "work for an identity, 2^N hashes (default 0; open 20)"
     new.add_argument("--puzzle-bits", type=Between(0, 28), metavar="N", help=about)
     add_json(new)
-    about = "go on without the silent members that this node waits for, or make a new node the first of its network"
+    about = "continue without the silent members that this node waits for, or found the network with a new node"
     begin = add_verb(network, "begin", "networks:begin", about)
     add_repeatable(begin, "--key", "FILE", "a publisher's key (default: the one in the node's directory)")
     begin.add_argument("--yes", action="store_true", help="do not ask; needed if there is no terminal")
@@ -286,7 +286,7 @@ def _add_invitations(verbs: Verbs) -> None:
     add_place(invite, json=True)
     example = "dse-node join campus.toml"
     join = add_verb(verbs, "join", "joining:join", "move a private node, with its pages, into a network", example)
-    about = "a network file or its URL, then the words of an invitation if it holds none; words alone: as accept"
+    about = "a network file or its URL, then invitation words if it contains none; words alone: as accept"
     join.add_argument("network", nargs="+", metavar="FILE|URL|WORD", help=about)
     add_place(join)
     example = "dse-node accept for-ann.toml"
