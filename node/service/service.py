@@ -198,15 +198,11 @@ class Service:
             self.owner.ledger.note(told.seeds, depth, self._clock().wall)
         return told
 
-    async def remove(self, url: str) -> Removed:
-        """Have all URLs removed that begin so, where a file at their site says that its owner wants it. Raises
-        NotProved."""
-        return await self._core.jobs.removals.remove(url)
-
-    async def check_removal(self, url: str) -> Removed:
-        """Return what would be removed with a URL, and remove nothing. Raises NotProved where the site's file does not
-        name it."""
-        return await self._core.jobs.removals.check(url)
+    async def remove(self, url: str, *, is_check: bool = False) -> Removed:
+        """Have all URLs removed that begin so, where a file at their site says that its owner wants it; a check removes
+        nothing. Raises NotProved."""
+        removals = self._core.jobs.removals
+        return await (removals.check(url) if is_check else removals.remove(url))
 
     async def progress(self, asked: Sequence[Followed]) -> list[UrlProgress]:
         """Return what became of URLs, in order."""

@@ -342,15 +342,11 @@ class FakeService:
         told = {"accepted": len(taken), "refused": refused, "seeds": seeds, "waits": waits, "dry_run": dry_run}
         return filled(Crawled, told)
 
-    async def remove(self, url: str) -> Removed:
+    async def remove(self, url: str, *, is_check: bool = False) -> Removed:
+        if is_check:
+            self.checked.append(url)
         if "bad" in url:
-            raise NotProved(url, "no file names it", "put one there")
-        return Removed("a.test", "/private/", [url])
-
-    async def check_removal(self, url: str) -> Removed:
-        self.checked.append(url)
-        if "bad" in url:
-            raise NotProved(url, "the file cannot be read: refused by 10.0.0.7", "put one there")
+            raise NotProved(url, "no file names it" + ": refused by 10.0.0.7" * is_check, "put one there")
         return Removed("a.test", "/private/", [url])
 
     async def progress(self, asked: Sequence[Followed]) -> list[UrlProgress]:

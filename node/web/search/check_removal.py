@@ -43,7 +43,7 @@ class CheckRemoval:
         if not (self._of_all.take("", now) and self._of_site.take(urlsplit(url).hostname, now)):
             return self._pages.show_bot(request, "bot.check.often", typed, 429)
         try:
-            found = await self._service.check_removal(url)
+            found = await self._service.remove(url, is_check=True)
         except NotProved as error:  # how a connection fails is nobody's business: it tells of this node's own network
             why = f"{error.problem.partition(': ')[0]}; {error.remedy}"
             return self._pages.show_bot(request, "bot.check.bad", typed, why=plain(why, 600))

@@ -44,7 +44,7 @@ def test_the_front_page_says_what_this_is_and_leaves_figures_to_other_pages(site
     assert "not known yet" in site.get("/status").text
 
 
-def test_an_empty_network_asks_for_a_first_site_and_every_page_leads_to_the_login(site: Any) -> None:
+def test_an_empty_network_says_so_and_how_to_begin(site: Any) -> None:
     assert "Add your first site" not in site.get("/").text
     site.service.collected = 0
     page = site.get("/").text

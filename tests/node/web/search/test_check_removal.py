@@ -18,7 +18,7 @@ def test_it_is_said_whether_a_file_counts_and_why_not(site: Any) -> None:
     assert (good.status, site.service.checked) == (200, ["https://example.org/private/"])
     assert "The file counts. It covers all pages of a.test that begin with /private/." in good.text
     bad = check(site, "bad.test").text
-    assert "It does not count yet: the file cannot be read; put one there" in bad and "refused by 10.0.0.7" not in bad
+    assert "It does not count yet: no file names it; put one there" in bad and "refused by 10.0.0.7" not in bad
 
 
 @pytest.mark.parametrize("url", ["https://a.test:8443/", "http://a.test:22/", "not a url", "ftp://a.test/"])
