@@ -35,7 +35,7 @@ PAGES = {
     "bot": ("/bot",),
     "login": ("/login", "/login?code=used"),
 }
-NO_PAGES = {"cache_raw"}  # a stranger's copy
+NO_PAGES = {"cache_raw", "web_report"}  # a copy of a page, and a file of the web report
 ADDRESSES = [address for addresses in PAGES.values() for address in addresses] + ["/nothing-here"]
 OF_OWNER = {
     "owner_overview": ("/owner", "/owner?span=day"),
