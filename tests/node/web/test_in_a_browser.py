@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from tests.node.conftest import PAGES, capture
+from tests.node.web.search.test_search_page import full_page
 from tests.node.web.test_accessibility import EXPLAINED
 
 pytestmark = pytest.mark.prove
@@ -196,3 +198,13 @@ def test_the_owner_logs_out_by_the_pages_own_form(site: Any, tab: Callable[..., 
     page.wait_for_url(f"http://127.0.0.1:{site.port}/")
     page.goto(f"http://127.0.0.1:{site.port}/status")
     assert not page.get_by_role("button", name="Log out").is_visible()
+
+
+def test_five_results_are_seen_at_once_and_none_is_tall(site: Any, tab: Callable[..., Any]) -> None:
+    full_page(site)
+    page = tab(viewport={"width": 1280, "height": 800})
+    page.goto(f"http://127.0.0.1:{site.port}/search?q=table")
+    boxes = [each.bounding_box() for each in page.locator(".results > li").all()]
+    tops = [box["y"] for box in boxes]
+    assert len(boxes) == 10 and max(after - before for before, after in pairwise(tops)) <= 130
+    assert sum(box["y"] + box["height"] <= 800 for box in boxes) >= 5
