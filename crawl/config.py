@@ -48,28 +48,28 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """How this node crawls."""
 
     # who we are
-    agent: str = "dse-node"  # product token: what robots.txt names; letters, digits, - and _
-    info_url: str = ""  # page about the bot, put into User-Agent, for site owners; empty: that of the network file
-    sign: bool = True  # sign each request (Web Bot Auth), so that sites can tell a node from who borrows its name
-    key_directory: str = ""  # https origin of a node that lists our keys; empty: that of info_url where it ends in /bot
+    agent: str = "dse-node"  # product token: the name for robots.txt; letters, digits, - and _
+    info_url: str = ""  # page about the bot in the User-Agent, for site owners; empty: that of the network file
+    sign: bool = True  # sign each request (Web Bot Auth), so that sites can detect forgeries
+    key_directory: str = ""  # https origin of a node that lists our keys; empty: that of info_url if it ends in /bot
 
     # how much at once
     max_open_fetches: int = 384  # most of them wait for slow sites; two cores keep up (docs/crawl.md)
     max_open_per_address: int = 4  # requests at once to one server address: shared hosting is one machine
-    address_delay_s: float = 0.1  # between the starts of two requests to one server address; not more than min_delay_s
+    address_delay_s: float = 0.1  # between the starts of two requests to one server address; at most min_delay_s
     max_pending_pages: int = 256  # pages between fetch and recorded outcome: bounds memory when the owners are slow
     max_frontier_urls: int = 75_000  # URL states in memory, up to 0.9 kB each; the rest stays in the replica
 
     # what the owner of this machine lets it take
-    max_bytes_s: float = 0.0  # bytes a second of bodies as received, over all fetches, for others too; 0: no limit
-    hours: str = ""  # local time, such as "22:00-07:00, 12:30-13:30"; nothing is fetched outside of them; empty: always
+    max_bytes_s: float = 0.0  # bytes a second of received bodies, over all fetches, also for others; 0: no limit
+    hours: str = ""  # local time, such as "22:00-07:00, 12:30-13:30"; the node crawls only then; empty: always
 
     # politeness, per site (a host with its port), from the end of one request to the start of the next
-    min_delay_s: float = 1.0  # the floor that most site owners take for granted
+    min_delay_s: float = 1.0  # the minimum that most site owners expect
     max_delay_s: float = 60.0  # slowness and errors raise the delay up to this
     max_error_delay_s: float = 3_600.0  # each failure in a row doubles the delay, up to this
     max_crawl_delay_s: float = 300.0  # a larger Crawl-delay counts as this, or one line would freeze a site for ever
-    breaker_fails: int = 5  # failures in a row after which a host is asked once in a while: chance seldom makes five
+    breaker_fails: int = 5  # failures in a row until a host gets only occasional requests; chance seldom makes five
     breaker_s: float = 60.0  # its first such while; each further failure doubles it, up to max_error_delay_s
     latency_factor: float = 2.0  # a slow server rests this many times as long as it worked
 

@@ -14,14 +14,14 @@ NAME_CHARS, NAME_BYTES = 32, 64
 class DhtConfig:
     """How this node takes part in the overlay."""
 
-    announce_v4: str = ""  # address; told to peers; empty: what they say they see, for nodes behind a simple NAT
+    announce_v4: str = ""  # address; announced to peers; empty: the one that they see, for nodes behind a simple NAT
     announce_v6: str = ""  # address; the same for IPv6
-    stable: bool = True  # whether it is a server: 12 h of silence until others take its slots over, 72 h if not
-    name: str = ""  # name; what other members call this node on their pages, such as campus-2
-    operator: str = ""  # name; who runs this node, the same on all of yours: no two of them keep the same slot
-    allow_private: bool = False  # whether loopback and private addresses may stand in contacts: test networks only
-    probe_s: float = 1800.0  # seconds; between two proofs by peers that strangers reach this node; 0: never ask
-    heartbeat_s: float = 10.0  # seconds; between two signed signs of life; three make a node live
+    stable: bool = True  # true for a server: others take its slots over after 12 h of silence, else after 72 h
+    name: str = ""  # name; shown on other members' pages, such as campus-2
+    operator: str = ""  # name; the same on all your nodes: no two of them keep the same slot
+    allow_private: bool = False  # allow loopback and private addresses in contacts: test networks only
+    probe_s: float = 1800.0  # seconds; between two reachability tests by peers; 0: never
+    heartbeat_s: float = 10.0  # seconds; between two signed heartbeats; three make a node live
     exchange_s: float = 2.5  # seconds; between two exchanges of news with a random peer in a small network
     exchange_min_s: float = 1.5  # seconds; the same in a large one: every heartbeat must reach all within 30 s
     refresh_s: float = 300.0  # seconds; between two lookups that keep far buckets filled

@@ -35,29 +35,29 @@ class NodeConfig:
 
     data_dir: str = ""  # path; where everything is kept; empty: the directory of this file
     network: str = ""  # path; the network file; empty: network.toml in the data directory
-    mode: Mode = "auto"  # auto, member or client; a client owns nothing; auto: client where strangers cannot reach it
-    map_ports: bool = True  # whether to ask the router by UPnP for open ports, where all addresses are listened on
-    lan_discovery: bool = True  # whether nodes of this network on the same LAN find each other by mDNS
-    seed_url: str = ""  # URL; of the network file, read again once a day and when no known peer answers; empty: none
-    families: tuple[Literal[4, 6], ...] = (4, 6)  # IP versions to use; one that this machine lacks is left out
-    listen_v4: str = "0.0.0.0"  # address; where peers reach this node over IPv4
-    listen_v6: str = "::"  # address; where peers reach this node over IPv6
+    mode: Mode = "auto"  # auto, member or client; a client stores nothing for others; auto: client if not reachable
+    map_ports: bool = True  # ask the router by UPnP to open ports, if the node listens on all addresses
+    lan_discovery: bool = True  # find nodes of this network on the same LAN by mDNS
+    seed_url: str = ""  # URL; of the network file, read again daily and when no known peer answers; empty: none
+    families: tuple[Literal[4, 6], ...] = (4, 6)  # IP versions to use; the node skips a version that this machine lacks
+    listen_v4: str = "0.0.0.0"  # address; for peers over IPv4
+    listen_v6: str = "::"  # address; for peers over IPv6
     peer_port: int = 8091  # port; UDP and TCP alike, for peers
-    web_address: str = "127.0.0.1"  # address; search page and API; loopback, so that nobody else sees your queries
-    web_port: int = 8090  # port; the search page; YaCy's port, whose clients work here
-    web_names: tuple[str, ...] = ()  # host names; under which browsers may reach the web listener besides localhost
-    web_origins: tuple[str, ...] = ()  # origins; whose pages may read public answers in a browser, * for any (CORS)
-    web_max_requests: int = 64  # count; requests answered at once, more are asked to come back
+    web_address: str = "127.0.0.1"  # address; search page and API; loopback keeps them private to this machine
+    web_port: int = 8090  # port; the search page; the same as YaCy's, so its clients work
+    web_names: tuple[str, ...] = ()  # host names; of the web listener besides localhost
+    web_origins: tuple[str, ...] = ()  # origins; sites that may read public answers in a browser, * for any (CORS)
+    web_max_requests: int = 64  # count; requests at once; the node refuses more with Retry-After
     web_timeout_s: float = 30.0  # seconds; the longest that one request may take
     web_caller_per_s: float = (
         10.0  # requests a second; of one caller from another machine, in the long run; 0: no limit
     )
-    web_caller_burst: int = 200  # requests; of such a caller at once, who may be many people behind one address
+    web_caller_burst: int = 200  # requests; of such a caller at once; it may be many people behind one address
     web_trusted_proxies: tuple[
         str, ...
     ] = ()  # prefixes; of reverse proxies in front, whose callers count by themselves
     web_proxy_header: Literal["X-Forwarded-For", "Forwarded"] = "X-Forwarded-For"  # header; in which they name callers
-    site_rules: str = ""  # path; of a list of sites to raise, lower or block on the search page; empty: none
+    site_rules: str = ""  # path; a list of sites to raise, lower or block on the search page; empty: none
     log_level: LogLevel = "info"  # debug, info, warning or error
 
     def __post_init__(self) -> None:
@@ -87,10 +87,9 @@ class NodeConfig:
 
 @dataclass(frozen=True, slots=True)
 class HookConfig:
-    """Names the command or URL that tells the owner of a need: copies fall, a disk fills, a clock is wrong, a strategy
-    ends."""
+    """How the node calls its owner when it needs attention: by a command, by a POST, or by both."""
 
-    command: tuple[str, ...] = ()  # program (its whole path) and arguments; gets the event as JSON on its input
+    command: tuple[str, ...] = ()  # program (full path) and arguments; its input is the event as JSON
     url: str = ""  # URL; the event is sent there as JSON by POST; empty: none
     member_s: float = 300.0  # seconds; of silence of a server until it is told, and of half of all members at once
     laptop_s: float = 86_400.0  # seconds; the same for a laptop (dht.stable = false)
@@ -113,10 +112,10 @@ class HookConfig:
 
 @dataclass(frozen=True, slots=True)
 class TracesConfig:
-    """Where the time of queries asked here is told: an OpenTelemetry collector gets durations, and no words of them."""
+    """Sends durations of queries to an OpenTelemetry collector, without any words of the queries."""
 
     url: str = ""  # URL; traces are sent there by OTLP as JSON, mostly to http://127.0.0.1:4318/v1/traces; empty: none
-    share: float = 1.0  # of all queries that are traced, by chance; 0 to 1
+    share: float = 1.0  # share of all queries to trace, chosen at random; 0 to 1
 
     def __post_init__(self) -> None:
         _check_web_address(self.url)
@@ -125,9 +124,9 @@ class TracesConfig:
 
 @dataclass(frozen=True, slots=True)
 class WebReportConfig:
-    """When this node measures the web that the network keeps; needs the extra web-report."""
+    """When this node measures the stored web; needs the extra web-report."""
 
-    every_days: float = 0.0  # days; from one report to the next that is made by itself; 0: only by the button
+    every_days: float = 0.0  # days; between two automatic reports; 0: only by the button
 
     def __post_init__(self) -> None:
         _check_range("every_days", self.every_days, 0, 366)

@@ -67,7 +67,7 @@ def test_two_people_and_a_third_get_there(tmp_path: Path) -> None:
         one = town.add("one")
         one.start()
         assert "identity" in one.do("paths") and len(json.loads(one.do("identity", "show", "--json"))["node_id"]) == 40
-        assert "1 address handed over" in one.do("crawl", f"http://town.test:{town.port}/", "--depth", "9")
+        assert "1 address added" in one.do("crawl", f"http://town.test:{town.port}/", "--depth", "9")
         wait_until("the first node has crawled the town", lambda: have_all([one]))
         found = one.do("search", "opening hours library")
         assert f" 1. About library\n    http://town.test:{town.port}/\n" in found

@@ -41,7 +41,7 @@ async def test_a_node_behind_a_nat_finds_out_joins_searches_and_crawls_by_order(
         await until("it finds out", lambda: is_client(home), within_s=30)
         assert "client: stores nothing" in await home.do("status")
         front_page = f"http://{SITE}:{PORT}/"
-        assert "1 address handed over" in await home.do("crawl", front_page, "--depth", "9")
+        assert "1 address added" in await home.do("crawl", front_page, "--depth", "9")
         await judge.rested(members, within_s=90)
         assert judge.fetches(net).pages == PAGES
         for url, ((_, first), *others) in judge.fetched_again(net).items():  # some of what a client brings is audited
@@ -67,7 +67,7 @@ async def test_homes_between_which_no_hole_leads_search_the_whole_network(tmp_pa
         await net.found(servers[:1], replicas=1, min_acks=1)
         await net.install(*servers, *homes)
         await judge.one_view([*servers, *homes], within_s=90)
-        assert "1 address handed over" in await homes[0].do("crawl", f"http://{SITE}:{PORT}/", "--depth", "9")
+        assert "1 address added" in await homes[0].do("crawl", f"http://{SITE}:{PORT}/", "--depth", "9")
         await judge.rested([*servers, *homes], within_s=120)
         await net.install(client)
         await until("it finds out", lambda: is_client(client), within_s=60)

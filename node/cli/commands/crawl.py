@@ -121,7 +121,7 @@ def _print_told(told: _Answers, arguments: Namespace) -> None:
         count = counted(told.accepted, "address", "addresses")
         known = sum(bool(seed.get("known")) for seed in told.seeds)
         old = f" ({known:,} known already, {_behind(told)})" if known else ""
-        print(f"{count} handed over{within}{old}; `dse-node status` shows how far it is")
+        print(f"{count} added{within}{old}; `dse-node jobs` shows the progress")
     if told.waits:
         print(plain(told.waits))
 
@@ -130,15 +130,15 @@ def _preview(told: _Answers) -> Iterator[str]:
     """Yield what a dry run found, one address a line."""
     for seed in told.seeds[:SHOWN]:
         what = "sitemap, its pages become seeds: " if seed.get("sitemap") else ""
-        known = f" (known, so not fetched anew: {plain(seed['known'])})" if seed.get("known") else ""
+        known = f" (known, so not fetched again: {plain(seed['known'])})" if seed.get("known") else ""
         within = f", within {plain(seed['scope'])}" if seed.get("scope") else ""
-        yield f"would be handed in: {what}{plain(seed.get('url', ''))}{within}{known}"
+        yield f"would be added: {what}{plain(seed.get('url', ''))}{within}{known}"
     if len(told.seeds) > SHOWN:
         yield f"… and {counted(len(told.seeds) - SHOWN, 'address', 'addresses')} more (all of them with --json)"
     count = sum(bool(seed.get("known")) for seed in told.seeds)
     known = f"{count:,} of them known already" + (f", {_behind(told)}" if count else "")
     handed = counted(told.accepted, "address", "addresses")
-    yield f"dry run: {handed} would be handed in, {known}; {len(told.refused):,} refused; nothing was written"
+    yield f"dry run: {handed} would be added, {known}; {len(told.refused):,} refused; nothing was written"
 
 
 def _behind(told: _Answers) -> str:
@@ -146,7 +146,7 @@ def _behind(told: _Answers) -> str:
     if told.following:
         return "whose links are being followed"
     found = counted(told.behind, "new address", "new addresses")
-    return f"with {found} behind" if told.behind else "which changes nothing"
+    return f"with {found} behind" if told.behind else "without any effect"
 
 
 def _followed(seeds: Iterable[Json], depth: int) -> Iterator[Json]:

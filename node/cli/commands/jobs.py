@@ -18,9 +18,9 @@ def jobs(arguments: Namespace) -> int:
     if arguments.json:
         print_json(body)
     elif rows := body["jobs"]:
-        print_table(("ID", "HANDED IN", "FIRST ADDRESS", "DEPTH", "SCOPE", "STATE"), [_row(job) for job in rows])
+        print_table(("ID", "ADDED", "FIRST ADDRESS", "DEPTH", "SCOPE", "STATE"), [_row(job) for job in rows])
     else:
-        print("No crawl was handed in since this node started: dse-node crawl URL")
+        print("No crawl job since this node started. Add one: dse-node crawl URL")
     return 0
 
 

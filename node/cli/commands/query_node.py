@@ -172,8 +172,7 @@ def _print_result(number: int, result: Result) -> None:
 def _tally(page: ResultPage) -> str:
     english = translator("en")
     about = "" if page.is_exact_total else "at least " if page.is_partial else "about "
-    noun = "result" if page.total == 1 else "results"
-    whole = f"{len(page.results)} of {about}{page.total:,} {noun} in {page.took_ms} ms"
+    whole = f"{len(page.results)} of {about}{counted(page.total, 'result')} in {page.took_ms} ms"
     if page.total < len(page.results) and not page.is_partial:
         whole = f"{english.count(page.tally_key, page.total)} {len(page.results)} results in {page.took_ms} ms"
     if page.is_partial and page.answered == page.slots:
@@ -182,7 +181,7 @@ def _tally(page: ResultPage) -> str:
         return f"{whole}; only {page.answered} of {page.slots} slots answered in time, so results may be missing"
     reasons = (english(f"why.{each.reason}", each.reason, peers=each.peers, slots=each.slots) for each in page.doubts)
     doubts = "".join(f"; {reason}" for reason in reasons)
-    return f"{whole}; {english('results.whole')} ({page.slots} slots){doubts}"
+    return f"{whole}; the whole network answered ({counted(page.slots, 'slot')}){doubts}"
 
 
 def _members(view: StatusView) -> str:

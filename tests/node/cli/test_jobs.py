@@ -12,7 +12,7 @@ def test_jobs_are_listed_with_their_numbers_and_one_is_cancelled(
 ) -> None:
     assert main(["jobs", *place]) == 0
     head, first, *_ = capsys.readouterr().out.splitlines()
-    assert head.split()[:2] == ["ID", "HANDED"] and first.split()[0] == "1" and "900 fetched" in first
+    assert head.split()[:2] == ["ID", "ADDED"] and first.split()[0] == "1" and "900 fetched" in first
     assert "\x1b" not in first and "<script>" in first
     assert main(["jobs", "cancel", "3", *place]) == 0
     assert capsys.readouterr().out.startswith("cancelled: http://job2.test/")

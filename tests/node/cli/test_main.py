@@ -606,8 +606,8 @@ def test_crawl_hands_in_seeds_of_files_and_sitemaps_with_their_scope(
     told = ["crawl", "http://old.test/", "--from", str(seeds), "--sitemap", "a.test/s.xml", "--scope", "host"]
     assert main([*told, "--depth", "2", *place]) == 0
     assert capsys.readouterr().out == (
-        "1,203 addresses handed over, within a.test (1 known already, which changes nothing); "
-        "`dse-node status` shows how far it is\n"
+        "1,203 addresses added, within a.test (1 known already, without any effect); "
+        "`dse-node jobs` shows the progress\n"
     )
     batches = [urls for urls, _ in site.service.seeds]
     assert [len(batch) for batch in batches] == [1000, 202]
@@ -624,10 +624,10 @@ def test_a_dry_run_writes_nothing(site: Any, place: list[str], capsys: pytest.Ca
     assert main(["crawl", "http://old.test/", "b.test", "ftp://c/", "--sitemap", "b.test/s", "--dry-run", *place]) == 1
     told = capsys.readouterr()
     assert told.out.splitlines() == [
-        "would be handed in: http://old.test/, within a.test (known, so not fetched anew: fetched)",
-        "would be handed in: https://b.test, within a.test",
-        "would be handed in: sitemap, its pages become seeds: https://b.test/s, within a.test",
-        "dry run: 3 addresses would be handed in, 1 of them known already, which changes nothing; 1 refused; "
+        "would be added: http://old.test/, within a.test (known, so not fetched again: fetched)",
+        "would be added: https://b.test, within a.test",
+        "would be added: sitemap, its pages become seeds: https://b.test/s, within a.test",
+        "dry run: 3 addresses would be added, 1 of them known already, without any effect; 1 refused; "
         "nothing was written",
     ]
     assert told.err == "refused: ftp://c/: not an http or https address\n"
