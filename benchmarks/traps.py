@@ -4,8 +4,8 @@ A web is a folder with one subfolder per host (node/extras/demo/sample_web.py), 
 facets, endless paths, session ids, bombs, drips, huge pages, redirect loops, lying charsets, slow, failing and
 limiting hosts.
 The node is a process with its parser and its durable store, as operators run it; its waits between retries alone are
-shortened, so that the last one comes within minutes. What the site saw is told by the server's log, what became of each
-URL by the node's store, memory by Linux (PSS of the node and its parser).
+shortened, so that the last one comes within minutes. The server's log reports what the site saw, the node's store what
+became of each URL, and Linux the memory (PSS of the node and its parser).
 
 `python -m benchmarks.traps [--web DIR] [--delay S] [--within S] [--quick] [--json]`
 """

@@ -1,4 +1,4 @@
-"""What the documents promise a reader: commands, settings, routes and figures that are there, and an index of them."""
+"""The documents promise commands, settings, routes and figures that exist, and an index of them."""
 
 import argparse
 import importlib.util

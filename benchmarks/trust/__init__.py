@@ -1,4 +1,4 @@
-"""What does an attacker with one machine in a hundred get, whatever number of identities it makes?
+"""Measures what an attacker with one machine in a hundred gets, whatever number of identities it makes.
 
 `python -m benchmarks.trust [--part identities|flood|price] [--quick] [--json]`. Read goals, then town (how identities
 become members, by the very code of a node), theory (what chance alone would give), and shares (which slots they get);

@@ -110,7 +110,7 @@ async def rested(hosts: Sequence[Host], within_s: float) -> float:
 
 @dataclass
 class Views:
-    """What each node says of itself; true where it is as it should be."""
+    """Each node's status; true when all are as they should be."""
 
     by_name: dict[str, Json | None]
     is_right: bool = False

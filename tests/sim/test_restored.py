@@ -30,7 +30,7 @@ FIRST, LAST = bytes(20), b"\xff" * 20
 
 
 def backup_of(node: SimNode, folder: Path) -> bytes:
-    """What `dse-node backup` writes of a node that runs, were its memory a disk."""
+    """Return the file that `dse-node backup` would write of a running node, as if its memory were a disk."""
     data, file = DataDir(folder), BytesIO()
     data.create()
     node.identity.save(data.identity)

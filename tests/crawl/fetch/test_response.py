@@ -1,4 +1,4 @@
-"""What a response says of itself, and what its body is beside that."""
+"""A response's headers are read, and its body may contradict them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a program may name as the address of a page, and the shapes of the answers of a node at work."""
+"""Programs may name a page by several forms of its address. Also the shapes of the answers of a node at work."""
 
 from typing import Any
 

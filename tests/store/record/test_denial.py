@@ -1,4 +1,4 @@
-"""What the strategy takes back, for which records, and who is to blame for them."""
+"""The strategy takes records back, and names the authors to blame for them."""
 
 import msgspec
 import pytest
