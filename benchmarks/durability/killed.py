@@ -25,7 +25,7 @@ SAFE_S = 120.0  # until no document has one copy alone, and its bytes ÷ granted
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A repair of the slots that had so many live copies left. `begun_s`: after the deaths the last keeper began;
+    """The repair of the documents that had so many live copies left. `begun_s`: after the deaths the last keeper began;
     `ended_s`: the last copy was there; `least_s`: what the bytes of the keeper that copied most take at the granted
     rate."""
 

@@ -1,9 +1,9 @@
 """Sixteen machines that come and go, and the copies of some slots among them, on virtual time.
 
-Who owns what, whose silence counts, and when who begins to copy is a node's own code: `Placement`, `Absences` and
-`Durability`, one of each for every machine, which runs while it is awake. The network is left out: all see the same
-members, and a node that falls silent is known to be silent at once. A machine that leaves for good is replaced by a new
-one when its grace is over. A slot that is lost begins anew, and is counted.
+A node's own code decides the owners, which silences count, and when a machine begins to copy. Each machine has a
+`Placement`, an `Absences` and a `Durability` of its own, which run while it is awake. The network is left out: all see
+the same members, and a node that falls silent is known to be silent at once. A machine that leaves for good is replaced
+by a new one when its grace is over. A slot that is lost begins anew, and is counted.
 """
 
 from collections.abc import Iterator, Sequence
@@ -53,9 +53,11 @@ class WorkingWeek:
 
 @dataclass(frozen=True, slots=True)
 class TrialPlan:
-    """The conditions of a trial. `stable`: machines of the sixteen that are servers; `hardship`: how many times as many
-    leave for good as the habits say; `by_need`: whether silent owners' copies are made before their grace is over;
-    `week`: when laptops are used, each from an hour of its own on; None: as by chance."""
+    """The conditions of a trial.
+    `stable`: machines of the sixteen that are servers.
+    `hardship`: the factor by which more machines leave for good than the habits say.
+    `by_need`: whether copies of silent owners' slots are made before their grace is over.
+    `week`: when laptops are used, each from an hour of its own on; None: by chance."""
 
     seed: int
     days: float

@@ -1,5 +1,4 @@
-"""Measures the cost of 5,000 hostile datagrams a second for one real node: its processor, its log, and those who search
-there.
+"""Measures the cost of 5,000 hostile datagrams a second for one real node: processor, log and waits of searches.
 
 The node is one of the demo's, as `dse-node init` makes it and `run` runs it; it has crawled some pages and rests. It is
 searched at an even pace while nobody floods, while somebody does, and afterwards again.

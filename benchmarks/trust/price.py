@@ -1,8 +1,8 @@
 """Measures the cost of grants in normal work: processor time a page and a slot's minute, packets, and a guest's wait.
 
 A simulated network of a new one's defaults (256 slots, three copies, by invitation) crawls a web and rests.
-The code of grants is timed where others call it. So its share is one of a node's work without its sockets, TLS and
-parser processes: on a real node it is less.
+The code of grants is timed where others call it. So its share counts a node's work without its sockets, TLS and parser
+processes: on a real node it is less.
 """
 
 import threading

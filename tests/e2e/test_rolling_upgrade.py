@@ -1,5 +1,5 @@
 """Nine nodes are upgraded from the version before, one by one, and taken back again, while people search and pages are
-crawled: no document is lost, no answer is an error or wrong, and all say the same in the end.
+crawled. No document is lost, no answer is an error or wrong, and all nodes agree in the end.
 
 No answer is partial meanwhile, since the newer version goes by the rules of search of the one before until a strategy
 names others.

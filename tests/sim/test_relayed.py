@@ -1,5 +1,5 @@
-"""A relayed request that changes something is done once, however long it takes. One that only reads is hedged. A frozen
-relay delays a node only once."""
+"""A relayed request that changes something is done once, however long it takes. One that only reads is hedged. Frozen
+relays delay one question and not the next."""
 
 import asyncio
 from itertools import combinations

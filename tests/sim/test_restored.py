@@ -1,5 +1,6 @@
-"""A node that is put back from a backup while the network and its former self had gone on for hours takes nothing back:
-what it signs comes behind all that others have seen of it, and it votes for nobody whom it may have voted against."""
+"""A node is put back from a backup while the network and its former self had gone on for hours. It takes nothing back:
+everything that it signs comes after all versions that others have seen of it. It casts no vote that could contradict
+one of its former self."""
 
 import sqlite3
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""A response's headers are read, and its body may contradict them."""
+"""A response is read if its body can be what its head claims; any other is refused with the reason."""
 
 import pytest
 

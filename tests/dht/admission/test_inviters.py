@@ -1,5 +1,5 @@
-"""Each refusal to invite names its reason and a remedy. A revoked invitation admits nobody, and expels those that it
-admitted."""
+"""Each refusal to invite names its reason and a remedy. A revocation ends an inviter's invitations, and puts out the
+members that it admitted since."""
 
 from dht.admission.inviters import Inviters
 from dht.identity.node_key import Identity

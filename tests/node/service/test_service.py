@@ -1,4 +1,5 @@
-"""Programs may name a page by several forms of its address. Also the shapes of the answers of a node at work."""
+"""Programs may name a page by several forms of its address. The answers of a node at work have the shapes of its
+OpenAPI document."""
 
 from typing import Any
 

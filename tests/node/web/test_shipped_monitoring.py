@@ -63,8 +63,8 @@ def tokens(expression: str) -> Iterator[Token]:
 
 
 def metrics_of(expression: str) -> dict[str, set[str]]:
-    """The metrics of a query, each with the labels that are asked of it; asserts that brackets match, that nothing but
-    known functions is called, and that selectors are lists of matchers."""
+    """Return the metrics of a query, each with the labels that are asked of it. Asserts that brackets match, that only
+    known functions are called, and that selectors are lists of matchers."""
     found, labels_of_all, depth = dict[str, set[str]](), set[str](), list[str]()
     left = list(tokens(expression))
     while left:

@@ -1,4 +1,4 @@
-"""The strategy takes records back, and names the authors to blame for them."""
+"""A denied URL or a blocked author takes records back. A peer that still brings them is no liar."""
 
 import msgspec
 import pytest
