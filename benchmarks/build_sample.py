@@ -3,8 +3,8 @@
 The program reads sample.toml, gets the documentation packages that it names (`apt-get download`, read with dpkg-deb),
 and writes sample.tar.zst (HOST/pages and HOST/_site.toml) and NOTICE into `node/extras/demo`.
 The same packages and the same zstandard give the same bytes.
-Pages are whole but for scripts, style sheets, comments and head links; links to pages
-left out are unlinked, and well-known absolute links lead to the host that has the page here.
+Pages are whole but for scripts, style sheets, comments and head links. Links to pages left out are unlinked. Well-known
+absolute links lead to the host that has the page here.
 """
 
 import argparse

@@ -1,9 +1,9 @@
 """Measures near-duplicate signatures: error rates on known pairs of real pages, beside simhash of the same text.
 
 Known pairs are a page and its mirror, or the page at another time: sites whose settings say `mirror_of`, `date_line` or
-`churn_per_hour` are rendered twice, six hours apart. Any other two pages of the web that are called near count as right
-only where the exact Jaccard similarity of their words in threes is at least 0.75, by brute force, and as wrong else.
-The peer is simhash of the same text.
+`churn_per_hour` are rendered twice, six hours apart. Any other two pages that are called near are judged by brute
+force. They count as right if the exact Jaccard similarity of their words in threes is at least 0.75, else as wrong. The
+peer is simhash of the same text.
 
 Whole mirrors are those sites whose settings say so. Every page of every site is read, mirrors eight days after all
 others, and what `crawl/frontier/mirror_detector.py` asks is answered from all that was read. A site that is found to be

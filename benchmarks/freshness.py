@@ -3,9 +3,9 @@ optimum.
 
 Some webs of pages that change by Poisson processes of their own rates. Every page was fetched once at the start,
 nothing else is known. For a week the frontier says which page is due; a visit sees whether the page has changed since
-the last, no more. The peer is the optimal allocation for the true rates at the same number of visits, on the same
-changes: computed here by itself, page by page, without the crawler's code. A page is fresh while nothing has changed
-since its last visit; freshness is averaged over pages and time.
+the last, no more. The peer is the optimal allocation for the true rates, at the same number of visits and on the same
+changes. It is computed here page by page, without the crawler's code. A page is fresh while nothing has changed since
+its last visit; freshness is averaged over pages and time.
 
 `python -m benchmarks.freshness [--quick] [--json]`
 """

@@ -1,9 +1,9 @@
 """Measures what a node takes that has pages and nothing to do: memory, processor, disk.
 
 A node on loopback, a network of one, is given so many pages as a WARC: those of the bundled sample web, again and again
-under other names. It is left alone until it has indexed all and rests, ten minutes more for what work left in memory,
-and then looked at for some minutes, by what Linux counts of it and of all processes that it started: anonymous memory
-(smaps_rollup; mapped files apart, as it could be dropped), seconds of the processor, bytes written to the disk.
+under other names. It is left alone until it has indexed all pages, and ten minutes more for what work left in memory.
+Then Linux's counters of it and its child processes are read for some minutes. They are anonymous memory (smaps_rollup;
+without mapped files, which could be dropped), seconds of the processor, and bytes written to the disk.
 """
 
 import tempfile

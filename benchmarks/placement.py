@@ -1,12 +1,11 @@
 """Places a made-up web of 761,129 pages on nodes as the sources of this project did, and as this project does.
 
-Yan Hongfei 2002 (WebGather) simulated so many pages on 2, 4, 8 and 16 nodes: by the host's hash modulo n, and by
-slots, 50,000 of them, that a table gives to nodes. He Shuqing et al. 2008 placed a URL by a hash of its path and
-matched it by one of its host, on 1 to 13 nodes. Both hash functions are rebuilt from the paper's description: it says
-the widths of tables and characters, and that carries are added back or groups XORed; that a node is the hash modulo n
-is assumed, and so is what a local match is: the node of the URL has met its host before. Ours are slots of the real
-placement keys, each with the first of its real owners, big sites spread as the publisher's tool proposes, before any
-load is balanced.
+Yan Hongfei 2002 (WebGather) simulated so many pages on 2, 4, 8 and 16 nodes. One way was the host's hash modulo n, the
+other 50,000 slots that a table gives to nodes. He Shuqing et al. 2008 placed a URL by a hash of its path and matched it
+by one of its host, on 1 to 13 nodes. Both hash functions are rebuilt from the paper's description: the widths of tables
+and characters, and that carries are added back or groups XORed. Two things are assumed. The node is the hash modulo n,
+and a match is local if the node of the URL has met its host before. Ours are slots of the real placement keys, each
+with the first of its real owners, big sites spread as the publisher's tool proposes, before any load is balanced.
 
 `python -m benchmarks.placement [--quick] [--json]`: the deviation and the fullest node of each way, and how many pages
 move when a node comes or goes.

@@ -4,10 +4,10 @@
 
 Two simulated nodes by the rules of a new network crawl a web of two hosts. The first walk begins when a node is given a
 link, and ends when all that it leads to is stored, alike and indexed on both nodes. The second walk is one query, asked
-of the other node, whose answer holds a page that the link leads to. A file of the product counts where one of its
-functions was called during the walk, on either node, by whatever ran; imports do not count, and neither does the
-simulation itself. Each walk also has a count of those files that do not run in an idle network within IDLE_S. All is
-run once before, so that all modules are there.
+of the other node, whose answer holds a page that the link leads to. A file of the product counts if one of its
+functions was called during the walk, on either node, by any caller. Imports do not count, nor does the simulation
+itself. Each walk also has a count of those files that do not run in an idle network within IDLE_S. All is run once
+before, so that all modules are there.
 """
 
 import argparse

@@ -1,10 +1,10 @@
 """Measures what the search page costs beside the search, and how soon a node shows it.
 
-A web listener in a process of its own serves one answer of ten results, which its cache of answers gives, so whatever
-is measured comes on top of a search: one request after the other for the time that a page takes, many at once for how
-many one core makes a second (by the processor's time of that process alone). Then `dse-node run` on an empty data
-directory until its page is there, and `dse-node --help`. By `--part idle`, what a node of 10,000 pages takes that does
-nothing (`benchmarks/idle.py`).
+A web listener in a process of its own serves one answer of ten results from its cache of answers. So all measured costs
+come on top of a search. Requests one after the other give the time of a page. Many at once give the number that one
+core serves a second, by the processor's time of that process alone. Then `dse-node run` on an empty data directory
+until its page is there, and `dse-node --help`. By `--part idle`, what a node of 10,000 pages takes that does nothing
+(`benchmarks/idle.py`).
 
 `python -m benchmarks.web [--part page|start|idle] [--quick] [--json]`
 """

@@ -1,6 +1,6 @@
 """Writes the examples that the fuzzers' corpus lacks: `python -m tests.keep_examples`, in the folder of the project.
 
-What is kept of a published version is never changed.
+Examples of a published version never change.
 """
 
 from tests.dht.attacks import test_fuzzed_messages as messages

@@ -118,7 +118,8 @@ def _in_repository(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Source:
-    """What the rules ask of a file; the tree of its syntax is not kept, since those of all files fill the memory."""
+    """The facts that the rules need of a file. The tree of its syntax is not kept, since those of all files fill the
+    memory."""
 
     text: str
     docstring: str

@@ -1,4 +1,4 @@
-"""What the documents promise a reader: commands, settings, routes and figures that are there, and an index of them."""
+"""The documents promise commands, settings, routes and figures that exist, and an index of them."""
 
 import argparse
 import importlib.util
@@ -76,8 +76,8 @@ def _commands_in(path: Path) -> Iterator[str]:
 
 
 def _commands(text: str, quotes: str = "`('\"") -> Iterator[str]:
-    """Yield each command that a text names, one by one where it names several at once; prose that begins with the
-    program's name is none, unless it goes on as a family of verbs does."""
+    """Yield each command that a text names, one by one where it names several at once. Prose that begins with the
+    program's name counts only if it goes on as a family of verbs does."""
     opens = rf"(?:(?<![\"'b`])(?<!person=)[{quotes}]|<code>|: |^ {{4}})"
     families = "|".join(name for name, verb in _VERBS.items() if _below(verb))
     spans = rf"(?:{opens}(?=dse-node [a-z])|(?=dse-node (?:{families}) ))(dse-node [^`'\"<>\n);]*)"

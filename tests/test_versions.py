@@ -43,7 +43,7 @@ def test_what_a_newer_version_adds_is_passed_over(name: str) -> None:
 
 
 async def test_a_message_that_an_older_node_does_not_know_is_refused_by_name() -> None:
-    """Whoever asks reads a RemoteError that says so, as of a peer that is busy; nothing else happens."""
+    """The asking node gets a RemoteError with the reason, as from a busy peer; nothing else happens."""
     with pytest.raises(RemoteError, match="answers no HowIsTheWeather"):
         await Dispatcher().answer(b"i" * 20, "HowIsTheWeather", b"\x90", "12.0.0.1")  # type: ignore[arg-type]
 

@@ -1,9 +1,9 @@
 """Measures where an owner's copy of a page spends the processor, stage by stage, in one process and without a network.
 
-One package of real pages, with the URLs that they name beside them, goes through what an owner does with it: opened,
-judged, written, read back from the change log, cut into terms, indexed. Only the line itself is missing: TLS, HTTP and
-what owners say to each other. Each stage is timed by the processor's clock of this process with all its threads, and
-the least of some rounds counts, so that a busy machine hardly shows.
+One package of real pages, with the URLs that they name, passes through all steps of an owner. It is opened, judged,
+written, read back from the change log, cut into terms and indexed. Only the line itself is missing: TLS, HTTP and what
+owners say to each other. Each stage is timed by the processor's clock of this process with all its threads, and the
+least of some rounds counts, so that a busy machine hardly shows.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Judges one visitor by the server's log.
 
-Pure: rows in, figures out. Scrapy counts its delay from the start of one request to the start of the next, this node
-from the end of one to the start of the next; each is held to its own rule.
+Pure: rows in, figures out. Scrapy counts its delay from the start of one request to the start of the next. This node
+counts from the end of one to the start of the next. Each is held to its own rule.
 """
 
 from collections import Counter, defaultdict

@@ -1,8 +1,8 @@
 """Measures a million known URLs that wait: memory of the process tree, and state on disk beside the URLs.
 
-One node, with the settings that everybody has, is paused and given the URLs of a made-up web through its API, a
-thousand a request, as a seed list would be; each becomes a signed visit in its slot. Then all is measured as the system
-sees it: PSS of every process of the node, and the sizes of the files of its store.
+One node with default settings is paused and given the URLs of a made-up web through its API, like a seed list, a
+thousand a request. Each becomes a signed visit in its slot. Then all is measured as the system sees it: PSS of every
+process of the node, and the sizes of the files of its store.
 """
 
 import asyncio

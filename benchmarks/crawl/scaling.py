@@ -1,11 +1,11 @@
 """Measures pages per second with 1, 2, 4 and 8 nodes: of processor time of all processes, and by the clock.
 
 One made-up web, crawled from nothing each time. With r replicas each page is stored and indexed by up to r nodes, so
-the rows are taken twice: with r as the network's tool sets it, and with r = 1, which leaves the cost of being many.
-A web of four times the pages tells what is the pages' from what many nodes cost beside them. In these rows nodes are
-not capped: they share the cores as the system likes, so wall time says nothing. Where the system can cap them, each
-gets the same small share of a core, and pages a second by the clock are counted too. Sizes take turns, and each figure
-is the median of ROUNDS. `--part mechanisms` tells where a further node's time goes.
+the rows are taken twice. The first has r as the network's tool sets it. The second has r = 1, which leaves only the
+cost of being many. A web of four times the pages tells what is the pages' from what many nodes cost beside them. In
+these rows nodes are not capped: they share the cores as the system likes, so wall time says nothing. Where the system
+can cap them, each gets the same small share of a core, and pages a second by the clock are counted too. Sizes take
+turns, and each figure is the median of ROUNDS. `--part mechanisms` tells where a further node's time goes.
 """
 
 import asyncio

@@ -22,7 +22,7 @@ FOREIGN = 8  # links of a page to other hosts
 
 
 class WebOrder(msgspec.Struct, frozen=True):
-    """What the program is told in ORDER.json."""
+    """The order to the program, from ORDER.json."""
 
     hosts: int
     pages: int

@@ -2,9 +2,9 @@
 `report`.
 
 An order: {seeds, hosts: {name: address}, delay_s, agent, follow, sink, index, report, settings}. With `follow` each
-page is parsed with selectolax, its links are followed, its text is fingerprinted and all of it goes into one zstd file;
-without, the seeds are fetched and nothing is done with them. With `index`, a directory, each page is read as a node
-reads it, and what it says goes into an index such as a node's there.
+page is parsed with selectolax, its links are followed and its text is fingerprinted. All of it goes into one zstd file.
+Without it the seeds are only fetched. With `index`, a directory, each page is read as a node reads it, and what it says
+goes into an index such as a node's there.
 """
 
 import codecs

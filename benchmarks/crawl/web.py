@@ -1,8 +1,8 @@
 """Serves the web that both crawl: which pages, and a server for them in a process of its own.
 
-The medium tier (about 10,000 pages of 235 hosts) where `--web` names its folder or it lies where build_web.py was told
-to put it, in BUILT; else the demo's bundled sample, each host of it under several names, so that enough hosts are there
-to be polite to.
+The web is the medium tier (about 10,000 pages of 235 hosts) if `--web` names its folder or build_web.py put it in
+BUILT. Else it is the demo's bundled sample. Each of its hosts has several names then, so that there are enough hosts
+for politeness.
 """
 
 import asyncio

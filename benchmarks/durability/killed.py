@@ -1,6 +1,6 @@
 """Kills two of six stable nodes for good, and times how copies are made of what they held.
 
-Who copies is bounded by what it grants: the time that its bytes take at that rate is the least that is possible.
+The granted rate limits a copying node: the least possible time is its bytes at that rate.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,8 +25,9 @@ SAFE_S = 120.0  # until no document has one copy alone, and its bytes ÷ granted
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What was repaired because so many copies lived. `begun_s`: after the deaths the last keeper began; `ended_s`:
-    the last copy was there; `least_s`: what the bytes of the keeper that copied most take at the granted rate."""
+    """The repair of the documents that had so many live copies left. `begun_s`: after the deaths the last keeper began;
+    `ended_s`: the last copy was there; `least_s`: what the bytes of the keeper that copied most take at the granted
+    rate."""
 
     begun_s: float
     ended_s: float
@@ -36,8 +37,8 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Killed:
-    """What came of it. `whole`: the share of documents that had three copies after six hours; `lost`: documents that
-    nobody had."""
+    """The results of a run. `whole`: the share of documents that had three copies after six hours; `lost`: documents
+    that nobody had."""
 
     one: Repair
     two: Repair

@@ -46,7 +46,7 @@ class CopyTimes:
 
 @dataclass(frozen=True, slots=True)
 class SlotLoss:
-    """What the model says of one slot. `probability`: that it is lost within the span; `copied`: how many bytes are
+    """The model's results for one slot. `probability`: that it is lost within the span; `copied`: how many bytes are
     copied in a year for each byte of all its copies, because machines leave for good."""
 
     probability: float
@@ -90,7 +90,7 @@ def _is_lost(state: _State) -> bool:
 
 
 def _changes(state: _State, kinds: Sequence[Kind], times: CopyTimes) -> Iterator[tuple[_State, float]]:
-    """What may happen next, and at which rate."""
+    """Yield the possible next states, each with its rate."""
     lives, counted = any(live for live, _, _ in state), sum(map(sum, state))
     for n, ((live, away, gone), (habits, copies)) in enumerate(zip(state, kinds, strict=True)):
         leaves, missing = habits.gone_a_day / DAY_S, copies - live - away - gone

@@ -1,9 +1,9 @@
 """Sixteen machines that come and go, and the copies of some slots among them, on virtual time.
 
-Who owns what, whose silence counts, and when who begins to copy is a node's own code: `Placement`, `Absences` and
-`Durability`, one of each for every machine, which runs while it is awake. What is left out is the network: all see the
-same members, and who falls silent is known to be so at once. A machine that leaves for good is replaced by a new one
-when its grace is over. A slot that is lost begins anew, and is counted.
+A node's own code decides the owners, which silences count, and when a machine begins to copy. Each machine has a
+`Placement`, an `Absences` and a `Durability` of its own, which run while it is awake. The network is left out: all see
+the same members, and a node that falls silent is known to be silent at once. A machine that leaves for good is replaced
+by a new one when its grace is over. A slot that is lost begins anew, and is counted.
 """
 
 from collections.abc import Iterator, Sequence
@@ -53,9 +53,11 @@ class WorkingWeek:
 
 @dataclass(frozen=True, slots=True)
 class TrialPlan:
-    """What is tried. `stable`: machines of the sixteen that are servers; `hardship`: how many times as many leave for
-    good as the habits say; `by_need`: whether silent owners' copies are made before their grace is over; `week`: when
-    laptops are used, each from an hour of its own on; None: as by chance."""
+    """The conditions of a trial.
+    `stable`: machines of the sixteen that are servers.
+    `hardship`: the factor by which more machines leave for good than the habits say.
+    `by_need`: whether copies of silent owners' slots are made before their grace is over.
+    `week`: when laptops are used, each from an hour of its own on; None: by chance."""
 
     seed: int
     days: float
@@ -69,7 +71,7 @@ class TrialPlan:
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """What came of it. `made`: copies; `copied`: those made in a year for each that is to be there."""
+    """The results of a trial. `made`: copies; `copied`: those made in a year for each that is to be there."""
 
     lost: int
     slot_years: float
@@ -214,7 +216,7 @@ class Neighbourhood:
                         machine.has.discard(slot)
 
     def _copies(self, slot: Slot, held: Sequence[Machine], live: frozenset[NodeId]) -> SlotCopies:
-        """One slot as everybody sees it. Whoever is gone for good has said what lay there."""
+        """One slot as everybody sees it. A machine that is gone for good has reported before what lay there."""
         owners = self._placement.owners(slot)
         holders = tuple(m.id for m in held if m.is_live)
         silent = {

@@ -1,8 +1,8 @@
-"""Measures how early a polite crawl fetches important pages: which share of the 1,000 pages that rank first at the end,
-by PageRank of the whole web, is fetched after 10, 25 and 50 % of the crawl, by several orders.
+"""Measures how early a polite crawl fetches important pages, by several orders.
 
-The webs are made up by a seed; sites take turns with the code of the crawler. Five seeds; in --quick one, of a web
-that is a quarter as large.
+Important are the 1,000 pages with the highest PageRank in the whole web. A row is the share of them that is fetched
+after 10, 25 and 50 % of the crawl. The webs are made up by a seed; sites take turns with the code of the crawler. Five
+seeds; in --quick one, of a web that is a quarter as large.
 
 `python -m benchmarks.important [--web NAME] [--quick] [--json]`
 """

@@ -18,7 +18,7 @@ def breadth_first(seen: Seen, pages: Places) -> Values:
 
 
 def given(seen: Seen, pages: Places) -> Values:
-    """What is given to each page."""
+    """Return the credit that each page was given."""
     return seen.given[pages]
 
 

@@ -38,7 +38,7 @@ class Web:
 
 
 class Seen:
-    """What a crawler knows, with an entry for each page of the web. `given`: what fetched pages gave to it; `depth`:
+    """A crawler's knowledge, with an entry for each page of the web. `given`: what fetched pages gave to it; `depth`:
     links from a seed; `domains`: of sites, a bit for each site that links there."""
 
     def __init__(self, web: Web) -> None:

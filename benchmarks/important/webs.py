@@ -16,9 +16,9 @@ def scattered(seed: int, sites: int, pages: int) -> Web:
 
 
 def branching(seed: int, sites: int, pages: int) -> Web:
-    """A web whose sites are trees with menus: a page links to its front page, its parent, its children, two of the
-    menu's pages and some of its site; every second one links to another site, most often to a front page. Larger sites
-    are more famous, by the root of their size and chance."""
+    """Return a web whose sites are trees with menus. A page links to its front page, its parent, its children, two of
+    the menu's pages and some of its site. Every second one links to another site, most often to a front page. Larger
+    sites are more famous, by the root of their size and chance."""
     rng = np.random.default_rng(seed)
     sizes = 1 + rng.multinomial(pages - sites, (weights := np.arange(1, sites + 1) ** -0.9) / weights.sum())
     site, first = np.repeat(np.arange(sites), sizes), np.concatenate(([0], np.cumsum(sizes)[:-1]))

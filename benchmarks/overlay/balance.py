@@ -1,8 +1,8 @@
 """Computes how evenly documents lie, and what moves when a node joins or slots double, with the real placement.
 
 Sites by Zipf's law, the largest with 8.9 % of all pages, pages placed by `placement_key`, copies on the three owners of
-their slot. "Spread": a site of more than a quarter of a node's mean load, in a web so large that this is above 10,000
-pages, lies in 2**d places, d as small as brings each place below that quarter.
+their slot. "Spread" applies to a site of more than a quarter of a node's mean load, in a web so large that this is
+above 10,000 pages. Such a site lies in 2**d places, with the smallest d that brings each place below that quarter.
 """
 
 from collections import Counter

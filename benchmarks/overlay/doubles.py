@@ -21,8 +21,11 @@ NO_PEER = "cannot: it has none"
 
 @dataclass(frozen=True, slots=True)
 class Doubled:
-    """Holds the figures of one seed: URLs that both sides fetched in the cut, fetches of the smaller side then,
-    fetches that repeat an earlier one, begun once the network had settled; and those that do not."""
+    """Holds the figures of one seed.
+    `both`: URLs that both sides fetched in the cut.
+    `smaller`: fetches of the smaller side in the cut.
+    `late`: repeated fetches of an earlier URL, begun once the network had settled.
+    `after`: all other fetches begun once it had settled."""
 
     both: int
     smaller: int

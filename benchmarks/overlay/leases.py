@@ -1,10 +1,10 @@
 """Measures what leases and heartbeats cost together in a network of 1,000, how soon the slots of the dead are taken,
 and whether a slot ever has two holders.
 
-One scenario a seed: formed; all hear of each other; every slot gets its holder; then traffic; then a few nodes die
-without a word and others take their slots; then a tenth of all packets is lost, while nodes die, some with teammates,
-and come back. Holders are counted each second. A quick run has 125 nodes: as many slots a node, and as many nodes in a
-neighbourhood, as 1,000 have.
+One scenario a seed. The network forms, all hear of each other, every slot gets its holder, and traffic begins. Then a
+few nodes die without a word and others take their slots. Then a tenth of all packets is lost, while nodes die, some
+with teammates, and come back. Holders are counted each second. A quick run has 125 nodes: as many slots a node, and as
+many nodes in a neighbourhood, as 1,000 have.
 """
 
 from collections import Counter

@@ -1,9 +1,9 @@
 """Runs lease rounds over a swarm of bare cores: the view and the leases of a real node, moved as
 `dht/leases/lease_service.py` does.
 
-Requests and answers take the swarm's delays and are lost as its packets are, each way, without TCP's repetitions. What
-a message costs on the wire is reckoned: MESSAGE_BYTES for TCP, TLS and HTTP around its body, one packet for each
-SEGMENT_BYTES, and OPENING packets more where the two have not talked for as long as a connection is kept.
+Requests and answers take the swarm's delays and are lost as its packets are, each way, without TCP's repetitions. The
+cost of a message on the wire is computed. It is MESSAGE_BYTES for TCP, TLS and HTTP around its body, and one packet for
+each SEGMENT_BYTES. OPENING packets come on top where the two have not talked for as long as a connection is kept.
 """
 
 from collections import Counter

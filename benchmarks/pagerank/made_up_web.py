@@ -1,8 +1,8 @@
 """Makes up a web of pages and links by a seed: few sites have most pages, few pages most links.
 
 Sizes of sites fall as their rank to the power of -0.8, links from a page are Pareto with 1.7, 5 % of pages have none.
-Of the links 85 % stay in their site (Bharat et al. 2001 count three of four and more); the others go to a site by its
-fame, which falls as 1 / rank, and both to a page by 1 / its place in half of all cases.
+Of the links 85 % stay in their site (Bharat et al. 2001 count three of four and more). The others go to a site by its
+fame, which falls as 1 / rank. In half of all cases the page is chosen by 1 / its place.
 """
 
 from dataclasses import dataclass

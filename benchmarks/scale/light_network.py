@@ -82,7 +82,7 @@ class LightNetwork:
 
 
 class LightOverlay:
-    """What a searching node uses of an overlay and its view, for one node; all live, and all are ready."""
+    """The parts of an overlay and its view that a searching node uses; all nodes are live, and all are ready."""
 
     def __init__(self, network: LightNetwork, node_id: NodeId) -> None:
         self._network, self.node_id, self.strategy = network, node_id, network.strategy

@@ -1,4 +1,4 @@
-"""What it costs to index a page: processor time, round by round."""
+"""Measures the cost of indexing a page: processor time, round by round."""
 
 import time
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """Types two Chinese words without a space between them, as everybody does, or one character alone, and looks whether
 anything answers.
 
-The words stand alone somewhere in the texts (between marks or spaces), both stand in one text, and their joined form in
-none: no answer but one that takes the words apart can be right.
+The words stand alone somewhere in the texts (between marks or spaces), and both stand in one text. Their joined form
+stands in none. So only an answer that takes the words apart can be right.
 """
 
 import asyncio

@@ -103,8 +103,8 @@ def _rarest(heading: str, seen: Counter[str]) -> str:
 
 
 def _anchors(pages: Sequence[WebPage], targets: Sequence[frozenset[int]]) -> list[tuple[str, int]]:
-    """Texts of links from other pages to one target alone, that are not its title; the index is given no link. What
-    leads to another site's front page names the site."""
+    """Texts of links from other pages to one target alone, that are not its title; the index is given no link. Links to
+    another site's front page name the site, so they are left out."""
     places = {page.url: place for place, page in enumerate(pages)}
     meant: dict[str, set[frozenset[int]]] = defaultdict(set)
     for place, page in enumerate(pages):

@@ -22,7 +22,7 @@ DEADLINE_MS = 20_000  # what is measured is the answer, on however slow a machin
 
 @dataclass
 class FeedOfLog:
-    """What an index follows: a log in memory."""
+    """The feed that an index follows: a log in memory."""
 
     log: list[DocumentChange]
 

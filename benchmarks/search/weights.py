@@ -3,7 +3,7 @@
 `python -m benchmarks.search.weights --judged DIR --web DIR`. Collections are the judged sets, and of each fold of hosts
 the known items and site names. The best documents of each query are scored again: what stands lower than DEEP by
 today's weights hardly comes among the first ten. Weights are chosen one after the other by the mean over some
-collections. What a collection gains by the choice of all others is no accident; what only its own gains may be.
+collections. Gains of a collection by the choice of all others are no accident; gains only by its own choice may be.
 """
 
 import argparse

@@ -65,7 +65,7 @@ class SoakPlan:
 
 @dataclass
 class SoakRecord:
-    """What one block saw: figure → node → points, what went wrong with queries, and the kills."""
+    """The record of one block: figure → node → points, what went wrong with queries, and the kills."""
 
     series: dict[str, dict[str, list[Point]]] = field(default_factory=dict)
     seconds: float = 0.0
@@ -204,7 +204,7 @@ async def _sample(
 
 
 async def _figures(session: aiohttp.ClientSession, node: DemoNode) -> Iterator[tuple[str, float]]:
-    """What /metrics says of the process; nothing while a node that was killed is starting."""
+    """Return the figures of the process from /metrics; none while a node that was killed is starting."""
     try:
         async with session.get(f"{node.url}/metrics", timeout=aiohttp.ClientTimeout(total=15)) as answer:
             text = await answer.text()

@@ -1,9 +1,9 @@
 """Measures a crawl by 1, 2, 3 and 4 nodes, as the thesis of 2006 (tables 10 and 11) and the engine of 2018 did.
 
 The web has as many pages as that of 2018, of 12 kB as those of the bundled sample; each is stored once (r = 1), because
-the sources' were. Nodes are programs of their own with all that they have, index included. Where the system can cap
-them each gets the same share of a core until all is fetched, so that four of them on two cores are four equal machines;
-else they share the cores as they can. The wall is that of fetching, by the server's log; the index may come behind.
+the sources' were. Nodes are programs of their own with all that they have, index included. If the system can cap them,
+each gets the same share of a core until all is fetched, so that four nodes on two cores are four equal machines. Else
+they share the cores as they can. The wall is that of fetching, by the server's log; the index may come behind.
 """
 
 import asyncio

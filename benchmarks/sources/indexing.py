@@ -2,8 +2,8 @@
 
 Documents are the pages of the bundled sample, as HTML, each host under as many names as the size takes. They are
 parsed, analysed and indexed by one node, and asked as every query is: counting, scoring, checks, snippets. The values
-of the thesis did not survive, so there are no figures beside ours. What lies under several names is what mirrors are:
-a query folds it.
+of the thesis did not survive, so there are no figures beside ours. Pages that repeat under several names are like
+mirrors: a query folds them.
 """
 
 import tempfile

@@ -1,7 +1,14 @@
 """Checks what Li Xiaoming's lecture of 2003 asks of a crawler: each demand by the benchmark that measures it, in short.
 
-About 200 fetches at once on a machine; one address for a page, however it is written; a test of known URLs; traps that
-end nowhere; pages that are there twice. Politeness is judged by the server's log in the rows of fetches and of traps.
+The demands are:
+
+- about 200 fetches at once on a machine
+- one address for a page, however it is written
+- a test of known URLs
+- protection against traps that end nowhere
+- detection of pages that are there twice
+
+Politeness is judged by the server's log in the rows of fetches and of traps.
 """
 
 import asyncio

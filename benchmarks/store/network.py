@@ -1,8 +1,8 @@
 """Runs nodes as processes on loopback (`peer_process.py`), and measures what they move by their own transport.
 
 Clients write and read, stores keep: clients are members, too, and so own slots, but move records of slots alone that
-stores own. Each figure has its limits beside it, moved by the same processes in the same run: opaque bytes, as many as
-the records have before compression, by the nodes' own TLS transport, and by bare sockets.
+stores own. Each figure has its limits beside it, moved by the same processes in the same run. They are as many opaque
+bytes as the records have before compression, by the nodes' own TLS transport and by bare sockets.
 """
 
 import asyncio

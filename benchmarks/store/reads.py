@@ -1,8 +1,8 @@
 """Times random reads, of a store that the system keeps nothing of (cold) and again (hot), and scans of all of it.
 
-Cold means that all files were synced and their pages dropped (POSIX_FADV_DONTNEED) while the store was closed, then it
-was opened anew; what the disk itself or the machine below keeps is not in our hands. Those rates are by the wall, since
-they are about the disk; all others are by the processor's time. A document is read whole, with its proof.
+Cold means that all files were synced and their pages dropped (POSIX_FADV_DONTNEED) while the store was closed. Then it
+was opened anew. Caches of the disk itself or of the machine below are not under our control. Those rates are by the
+wall, since they are about the disk; all others are by the processor's time. A document is read whole, with its proof.
 """
 
 import random

@@ -1,9 +1,9 @@
-"""Measures what the thesis of 2006 measured (tables 13 to 17), on today's store: upload and download, one to one, one
-to many, many to many, between clients and stores that are processes on loopback.
+"""Measures on today's store what the thesis of 2006 measured (tables 13 to 17): upload and download.
 
-Each record has one copy, with whichever of the stores owns its slot. An upload is acknowledged when it is durable
-there, a download is proved by who reads. The limits are moved by the same clients to the same stores: opaque bytes by
-the same TLS transport, and by bare sockets. A quick run has one to one alone.
+Bytes move one to one, one to many and many to many, between clients and stores that are processes on loopback. Each
+record has one copy, with whichever of the stores owns its slot. An upload is acknowledged when it is durable there, a
+download is proved by who reads. The limits are moved by the same clients to the same stores: opaque bytes by the same
+TLS transport, and by bare sockets. A quick run has one to one alone.
 """
 
 import asyncio

@@ -1,7 +1,13 @@
-"""What does an attacker with one machine in a hundred get, whatever number of identities it makes?
+"""Measures what an attacker with one machine in a hundred gets, whatever number of identities it makes.
 
-`python -m benchmarks.trust [--part identities|flood|price] [--quick] [--json]`. Read goals, then town (how identities
-become members, by the very code of a node), theory (what chance alone would give), and shares (which slots they get);
-then flood (what hostile datagrams cost a real node) and price (what grants cost in normal work). SECURITY.md
-states the risks that follow.
+`python -m benchmarks.trust [--part identities|flood|price] [--quick] [--json]`. Read these files in this order:
+
+- goals
+- town: how identities become members, by a node's own code
+- theory: the results of chance alone
+- shares: the slots that the attacker's identities get
+- flood: the cost of hostile datagrams for a real node
+- price: the cost of grants in normal work
+
+SECURITY.md states the risks that follow.
 """

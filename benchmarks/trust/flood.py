@@ -1,4 +1,4 @@
-"""What 5,000 hostile datagrams a second cost one real node: its processor, its log, and those who search there.
+"""Measures the cost of 5,000 hostile datagrams a second for one real node: processor, log and waits of searches.
 
 The node is one of the demo's, as `dse-node init` makes it and `run` runs it; it has crawled some pages and rests. It is
 searched at an even pace while nobody floods, while somebody does, and afterwards again.
@@ -32,7 +32,7 @@ CALM_S = 3.0  # after the last packet
 
 @dataclass
 class Spell:
-    """What was seen for some time: seconds, those of the node's processor, bytes that it logged, and waits of
+    """The figures of a span of time: seconds, those of the node's processor, bytes that it logged, and waits of
     searches."""
 
     seconds: float
@@ -47,7 +47,7 @@ class Spell:
 
     @property
     def p95_ms(self) -> float:
-        """What one search of twenty waited longer than."""
+        """The 95th percentile of the waits, in milliseconds."""
         return quantiles(self.waits_ms, n=20)[18]
 
 

@@ -1,8 +1,8 @@
-"""What grants cost in normal work: processor time a page and a slot's minute, packets, and a guest's wait.
+"""Measures the cost of grants in normal work: processor time a page and a slot's minute, packets, and a guest's wait.
 
 A simulated network of a new one's defaults (256 slots, three copies, by invitation) crawls a web and rests.
-What code of grants takes is timed where others call it, so the share is one of a node's
-work without its sockets, TLS and parser processes: on a real node it is less.
+The code of grants is timed where others call it. So its share counts a node's work without its sockets, TLS and parser
+processes: on a real node it is less.
 """
 
 import threading
@@ -67,7 +67,7 @@ class Stopwatch:
 
 @dataclass
 class Run:
-    """What one world's crawl took, and its rest after: packets, seconds of the processor, and those of grants."""
+    """The cost of one world's crawl and its rest after: packets, seconds of the processor, and those of grants."""
 
     pages: int = 0
     crawl_s: float = 0.0  # virtual

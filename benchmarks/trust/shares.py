@@ -24,9 +24,11 @@ PATIENCE_DAYS = 14
 
 
 class Share(NamedTuple):
-    """Holds the attacker's shares: of all owners' seats, and of all slots those in which it has most owners, and so may
-    replace any page, in which it has two candidates, and so may write where nothing is, and in which it has more than
-    four candidates."""
+    """Holds the attacker's shares.
+    `seats`: of all owners' seats.
+    `owned`: of the slots, those with most owners, where it may replace any page.
+    `paired`: those with two candidates, where it may write if nothing is there.
+    `crowded`: those with more than four candidates."""
 
     seats: float
     owned: float
@@ -67,9 +69,8 @@ def addresses(prefixes: int, each: int = 1, *, net: int = 54) -> list[str]:
 
 
 def days_to_own(town: Town, tries: int, prefixes: int, ages: Sequence[int]) -> list[float]:
-    """Return, for each age that a network may ask for, after how many days most owners of one slot are the attacker's,
-    who made so many identities and chose the best ones, as many as it has /24s; nan where they are not within two
-    weeks."""
+    """Return the days until most owners of one slot are the attacker's, for each age that a network may ask for; nan:
+    more than two weeks. The attacker made so many identities, and joins with the best ones, as many as it has /24s."""
     bits, came = slot_bits_for(len(town.honest)), town.today
     slot = Slot(town.rng.randrange(1 << bits))
     town.join(
@@ -94,8 +95,8 @@ class Seats(NamedTuple):
 
 
 def crowd_near_a_slot(town: Town, tries: int, prefixes: int, min_age_days: int) -> list[Seats]:
-    """Return what an attacker gets of one slot, on each day from that on which two identities in each of so many /24s
-    come, the best for the slot of so many that it made, up to the first on which they are old."""
+    """Return the attacker's seats of one slot, day by day, until its identities are old. On the first day two
+    identities join from each of so many /24s. They are the best for the slot of the many that it made."""
     bits, came = slot_bits_for(len(town.honest)), town.today
     slot = Slot(town.rng.randrange(1 << bits))
     crowd = best_near(town.honest, slot, bits, made_up(tries, slot), CROWD * prefixes)

@@ -1,8 +1,8 @@
 """The digest index keeps the known peers in the order of their ids, each with its line of a digest.
 
 A line is the first 32 bits of the id and the 32-bit sequence; times are of this node's steady clock.
-Pure: ids and numbers only. Digests of dozens of peers are made and compared for every packet, so the lines stand side
-by side, in the order in which they are asked for, and nothing else is looked at where they are equal. They are those of
+Pure: ids and numbers only. Every packet needs the digests of dozens of peers to be made and compared. So the lines lie
+next to each other in the order in which they are asked for. Equal lines need no further look. The lines are those of
 the heartbeats themselves: nodes of one process share them, and no number is made to compare two.
 """
 

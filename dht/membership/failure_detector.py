@@ -63,8 +63,9 @@ class FailureDetector:
         return True
 
     def suspects_for(self, now: Now, partner: NodeId | None) -> bytes:
-        """Return the id prefixes to name to a partner: the latest suspects near to it, ours and those that we are
-        asking; the latter not to one that could not ask them, and would take it for our own word."""
+        """Return the id prefixes of suspects to name to a partner, the latest first, at most NAMES_LIMIT. All are near
+        to it. Reports of others are passed on only where the partner can ask the suspect itself: else it would count
+        them as this node's own."""
         if partner is None or not (self._told or self._heard):
             return b""
         self._forget(now)
@@ -74,8 +75,8 @@ class FailureDetector:
         return b"".join(peer[:PREFIX_BYTES] for peer in near[:NAMES_LIMIT])
 
     def take_rumour(self, now: Now, names: bytes, reporter: NodeId) -> bool:
-        """Ask those whom a peer suspects and we take for live; True if there was one. Whom we cannot ask we suspect,
-        too, where enough others do that can."""
+        """Ask those whom a peer suspects and we take for live; True if there was one. A peer that this node cannot ask
+        is suspected when enough peers that can ask it report it."""
         asked = False
         for start in range(0, min(len(names), NAMES_LIMIT * PREFIX_BYTES), PREFIX_BYTES):
             peer = self._members.digest_index.named(names[start : start + PREFIX_BYTES])

@@ -1,7 +1,7 @@
 """A known peer is its newest heartbeat, with when that was sent; this file also says what a newer one changes.
 
-Pure: heartbeats and `now` in, values out. When a heartbeat was sent is judged by this node's steady clock, against the
-quickest delivery of its author seen so far: clocks may differ by any amount, and a late copy of a dead peer's last
+Pure: heartbeats and `now` in, values out. This node's steady clock decides when a heartbeat was sent, against the
+quickest delivery of its author so far. So clocks may differ by any amount, and a late copy of a dead peer's last
 heartbeat does not revive it.
 
 An address is verified when the peer answered there: until then it is only a claim of a heartbeat.

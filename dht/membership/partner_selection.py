@@ -1,8 +1,8 @@
 """Partner selection decides with whom to exchange news next.
 
-Pure: `now` and `rng` are arguments. Mostly a live near peer, all of them in turn, so that an exchange is also the probe
-of its life; a far one now and then; and sometimes one that is silent, since after a cut both sides are silent to each
-other and somebody has to try. A peer that does not answer is tried at doubling intervals, for ever.
+Pure: `now` and `rng` are arguments. Mostly it is a live near peer, all of them in turn, so that an exchange also probes
+whether the peer lives. Now and then it is a far peer. Sometimes it is a silent one: after a partition both sides are
+silent to each other, and one has to try. A peer that does not answer is tried at doubling intervals, for ever.
 """
 
 from collections.abc import Mapping
@@ -192,8 +192,8 @@ class PartnerSelection:
         return list(islice(fit, count))
 
     def _survey(self, now: Now) -> None:
-        """Sort the peers when others came or went, in a large network at most every few seconds once there is anybody
-        near, and there the far ones seldom; look every few seconds for whom time alone has silenced."""
+        """Sort the peers again when members came or went, and find those that have fallen silent since. A large network
+        is surveyed at most every few seconds once a near peer is known, and its far peers seldom."""
         members = self._members
         if self._sorted_for != self._families.towards_peers:
             self._sorted_for, self._version, self._far_version = self._families.towards_peers, -1, -1

@@ -5,8 +5,8 @@ Neighbourhoods and owners are computed from the order of the members.
 
 The waiting peers say that they are members and are not admitted yet: nobody asks them anything or passes them on.
 
-Pure: `now` as steady seconds. An attacker can make any number of identities wait, so they cost little: 512 are kept,
-four of one /24 or /48, and each for two minutes after its last heartbeat, whatever grace it claims. Where there
+Pure: `now` as steady seconds. An attacker can make any number of identities wait, so they cost little. 512 are kept, at
+most four of one /24 or /48. Each stays for two minutes after its last heartbeat, whatever grace it claims. Where there
 is no room the one that has waited longest gives way, one that an admitted member names last.
 """
 

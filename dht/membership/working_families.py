@@ -1,9 +1,9 @@
 """Which families of address work on this machine now: by its routes, and by who answered.
 
 Pure: `now` is steady seconds; the system's routes are asked through a callable. Peers and sites are reached from the
-same machine, so both ask here, and both tell what they met. A family that could be bound may still lead nowhere:
-without a route the system says so at once; with one, that nobody answers shows it, while somebody answers in the other
-family. The first answer makes it a working one again."""
+same machine, so both ask here, and both tell what they met. A family that could be bound may still lead nowhere.
+Without a route the system reports so at once. With a route, a family counts as broken when nobody answers in it while
+somebody answers in the other family. The first answer makes it a working one again."""
 
 from collections.abc import Callable, Iterable, Mapping
 

@@ -158,8 +158,8 @@ class OverlayReport:
         return why_left_out(self._core.own.left_out)
 
     def silent_members(self) -> tuple[SilentMember, ...]:
-        """Return the near members, and those of this node's operator, that have not answered for a while; by a wrong
-        clock of this machine all would seem silent, so it names nobody then."""
+        """Return the near members, and those of this node's operator, that have not answered for a while. The list is
+        empty while this machine's clock is wrong, since then all members would seem silent."""
         operator = self._core.own.config.operator
         return () if self.clock_warning() else silent_members(self._core.members, self._clock(), operator)
 

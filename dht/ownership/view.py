@@ -137,8 +137,8 @@ class OverlayView:
         return self._strategies.tie_breakers()
 
     def wins_tie(self) -> bool:
-        """Tell whether half of the members that count are silent, and the others may go on without them: the node that
-        breaks ties is one of these, and the silent ones have said that they know that."""
+        """Tell whether half of the counting members are silent, and the live half may go on without them. The node that
+        breaks ties must be live, and each silent one must have announced the strategy version that names it."""
         self._refresh_if_due()
         return self._wins_tie
 

@@ -121,8 +121,8 @@ class SearchOutcome:
 
 
 def brought(coming: Gathered[BestAnswer], new: Collection[NodeId]) -> tuple[list[SlotSums], int]:
-    """Return the sums that answers of the second round brought, and the slots of which they tell nothing: those of new
-    peers, and of answers that count for some of their slots alone."""
+    """Return the sums from the answers of the second round, and the slots without sums. Answers of new peers bring
+    none, nor do answers that count for only some of their slots."""
     sums, unsure = [], 0
     for peer, answer, slots in coming.answers:
         if answer.sums is None or peer in new or slots.bit_count() < len(answer.slots):

@@ -1,8 +1,8 @@
 """Forward records on disk: one SQLite file with the documents, the totals of their cells, and the feed's cursor.
 
-All of it changes in one transaction, after the engine has committed: so a crash leaves the engine ahead at most, by
-numbers that this table never gave out, and they are taken back when it opens. One thread writes; others
-read, one at a time.
+All of it changes in one transaction, after the engine has committed. So after a crash the engine can only be ahead, by
+numbers that this table never gave out. They are taken back when it opens. One thread writes; others read, one at a
+time.
 """
 
 import sqlite3

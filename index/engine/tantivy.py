@@ -1,6 +1,6 @@
 """The default engine: tantivy; only this file and its neighbours `tantivy_*.py` know it.
 
-All text is one field in which each field of a document stands as many times as its weight says, so tantivy's own BM25
+All text is one field, in which each field of a document stands as many times as its weight says. So tantivy's own BM25
 is ours except for its idf, its average length and its rounded lengths. A boost replaces the idf; lengths are rounded
 down, which only raises a score; rewards are constants. So the score of the first document left out, times the ratio of
 average lengths where the network's is the larger, bounds the relevance of all that were. tantivy counts deleted

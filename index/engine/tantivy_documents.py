@@ -2,7 +2,7 @@
 
 A segment pays for each indexed field, however little it holds: so there are five. `text` is what scores: a title stands
 there as many times as its weight says (and each heading, and the address). `reward` has titles, addresses and front
-pages' names once more, each class of length with a letter of its own before its terms; it is filled up to one length,
+pages' names once more. Each class of length puts its own letter before its terms. The field is filled up to one length,
 so that a term scores the same in all documents. `boilerplate` has what matches and scores nothing, with positions: the
 boilerplate, and pairs of numbers that follow each other. `mark` has what matches as a whole, a letter for each kind.
 `facet` is there to be counted. Terms of other stem classes than English are marked with theirs: a class is asked for

@@ -1,8 +1,8 @@
 """Which of tantivy's documents match a tree, and nothing about their scores.
 
 A document has one stem class. So where enough of several leaves are wanted, each class is asked by itself: terms meet
-faster than alternatives of terms do. Where few are to be chosen of few, all ways to choose them are written out; but a
-phrase, which costs most, stands there once, beside all ways to choose what it leaves to be chosen.
+faster than alternatives of terms do. Where few of few leaves are wanted, all ways to choose them are written out. A
+phrase costs most, so it stands there once, beside all ways to choose the remaining leaves.
 """
 
 from itertools import combinations

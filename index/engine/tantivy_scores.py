@@ -1,10 +1,11 @@
 """Queries by which tantivy scores: every leaf in the text, and what it earns beside.
 
-Where any leaf is enough the query is flat and all of it are terms: tantivy adds these up fastest, and could pass over
-whatever cannot come among the best, if its binding for Python let it. So a reward, which is a constant, is asked for as
-a term, too: in a field in which all documents have as many terms, one occurrence scores the same everywhere, and more
-score more. And a phrase is asked for by its rarest word, where most documents with that word hold the phrase: it stands
-there as often as the phrase at least. For the same reason, where pairs of numbers match, the rarest number scores.
+Where any leaf is enough the query is flat and holds only terms. tantivy adds these up fastest. It could even skip
+documents that cannot be among the best, if its binding for Python allowed that. A reward is a constant, and is asked
+for as a term, too. Its field has the same number of terms in all documents, so one occurrence scores the same
+everywhere, and more occurrences score more. And a phrase is asked for by its rarest word, where most documents with
+that word hold the phrase: it stands there as often as the phrase at least. For the same reason, where pairs of numbers
+match, the rarest number scores.
 """
 
 import json

@@ -1,7 +1,7 @@
 """The terms by which tantivy looks for a leaf, class by class.
 
-Numbers that follow each other ("3.11") are asked for by pairs, each one term: single numbers stand nearly everywhere,
-so that to look for them as a phrase would take longer than all else in a query.
+Numbers that follow each other ("3.11") are asked for by pairs, each one term. Single numbers stand nearly everywhere,
+so a phrase of them would take longer than all else in a query.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -71,8 +71,8 @@ class AskedTerms:
         return self._classes
 
     def of(self, leaf: Leaf, field: str) -> Sequence[Asked]:
-        """Return what is asked for a leaf in the text, the boilerplate, or a class of rewards: of what is in this list,
-        each document holds one at most, or several where it holds synonyms."""
+        """Return the terms by which a leaf is found in the text, the boilerplate or a class of rewards. Each document
+        holds at most one of them, or several if it holds synonyms."""
         by_field = self._of_leaf(leaf).by_field
         if (found := by_field.get(field)) is None:
             found = by_field[field] = [asked for asked in self._all_of(leaf, field) if self._is_there(asked)]

@@ -2,11 +2,11 @@
 
 Pure: the same text gives the same terms everywhere. A text is cut into words, in lower case with their diacritics; a
 term is what the rules of the document's stem class leave of a word (`stem_classes.py`), folded. Scripts without spaces
-become overlapping bigrams (one character alone stays itself), traditional Han characters the simplified ones. Words
-that are joined by a sign or by changing from letters to digits ("utf-8", "pg_dump", "asyncio.TaskGroup", "ipv6") are
-words each, in their places; the joined form ("utf8") stands after all others, where no phrase meets it. There
-Vietnamese words stand without their tones, too (`stem_classes.py`). A change here
-needs an analyzer of its own (`analyzer_rules.py`): an index is built by one, and peers understand each other by one.
+become overlapping bigrams (one character alone stays itself), traditional Han characters the simplified ones. In
+"utf-8", "pg_dump", "asyncio.TaskGroup" or "ipv6" a sign, or a change from letters to digits, joins two words. Each of
+them stands in its place. The joined form ("utf8") comes after all others, where no phrase matches it. Vietnamese words
+stand there without their tones, too (`stem_classes.py`). A change here needs an analyzer of its own
+(`analyzer_rules.py`): an index is built by one, and peers understand each other by one.
 """
 
 import re

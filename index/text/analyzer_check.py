@@ -1,8 +1,8 @@
 """Whether this machine cuts text into the terms of the network: a fixed text, and what its terms hash to.
 
-Pure: text in, terms out. The analyzer stands on two things that are not ours, Python's Unicode tables and the Snowball
-stemmer; the words below are among those whose stems differ between releases (2.2, 3.0 and 3.1 of PyStemmer each give
-others). A node with other terms would call honest peers liars, and be called one. A new analyzer has a new digest.
+Pure: text in, terms out. The analyzer depends on two things that are not ours: Python's Unicode tables and the Snowball
+stemmer. The stems of some words below differ between releases: PyStemmer 2.2, 3.0 and 3.1 each give others. A node with
+other terms would call honest peers liars, and be called one. A new analyzer has a new digest.
 """
 
 import sys

@@ -3,18 +3,23 @@
 Pure: bytes and values. Scores are computed from this record alone, whether it comes from disk or was just made from a
 signed document, so both give the same numbers. A record never leaves the machine: it has the machine's byte order.
 
-Layout: digest (16) · digest of the host (8) · signature (16, zeros where unknown) · digest of the numbers in the title
-(u16, 0 without any) · stem class (u8) · whether it is a front page (u8) · the scripts of its language (u8) · the day
-that it is dated, and the one that it was first seen (u16 each, 0 where unknown) · the links to its site (i8, see
-`Text.site_links`) · four field lengths (u16) · number of terms that stand more than once (u16) · number of their
-positions (u16) · size of the compressed table (u32) · the low bytes of these positions · compressed, the table of
-terms, "\\0term\\0term\\0", those first that stand more than once · compressed, the low bytes of two rows of numbers
-(u16), their high bytes, and those of the positions. The first row tells where the positions of each of these terms
-begin, and where the last's end; the second is the one position of each other term. Each `RUN`th number of a row stands
-as it is, any other as what it is above the one before.
-One space of positions holds all fields, each at its base; the gaps are wider than any distance that ranking looks at,
-and headings are one position apart, so nothing matches across a border. Boilerplate comes last: a document matches by
-it, but it is no field, so no score and no length knows of it.
+Layout, in this order:
+
+- digest (16), digest of the host (8), signature (16, zeros where unknown)
+- digest of the numbers in the title (u16, 0 without any), stem class (u8), whether it is a front page (u8)
+- the scripts of its language (u8), the day that it is dated, and the one that it was first seen (u16 each, 0: unknown)
+- the links to its site (i8, see `Text.site_links`), four field lengths (u16)
+- number of terms that stand more than once (u16), number of their positions (u16), size of the compressed table (u32)
+- the low bytes of these positions
+- compressed: the table of terms, "\\0term\\0term\\0", those first that stand more than once
+- compressed: the low bytes of two rows of numbers (u16), their high bytes, and those of the positions
+
+The first row tells where the positions of each of these terms begin, and where the last's end; the second is the one
+position of each other term. Each `RUN`th number of a row stands as it is, any other as what it is above the one before.
+
+One space of positions holds all fields, each at its base. The gaps between fields are wider than any distance that
+ranking looks at. Headings are one position apart, so nothing matches across a border. Boilerplate comes last: a
+document matches by it, but it is no field, so no score and no length knows of it.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-LONG_RUN = 48  # code points, all of them assigned: so long are those of most scripts
+LONG_RUN = 48  # code points, all of them assigned: most scripts have runs of this length.
 # Written without spaces (or, Hangul, with endings glued on): cut into bigrams, so that no dictionary must be shared.
 UNSPACED = (
     "\u0e01-\u0e4e\u0e81-\u0ecd"  # Thai, Lao

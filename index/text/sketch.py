@@ -1,10 +1,10 @@
 """A sketch of a document: a Bloom filter of its terms, and of those that stand side by side.
 
-Pure: terms in, numbers out. It tells of a term, or of two terms next to each other in whichever order, that a document
-surely does not have it, without the document's record: so what it may score at most is known before it is read. Cut
-into columns of 64 bits, of which a query reads one for each term and pair. Bits are few where pages are short, and a
-third of all in a page of 1,400 terms. Boilerplate is left out, as it scores nothing. Terms at the border of two fields
-count as neighbours: that costs a bit, and no truth.
+Pure: terms in, numbers out. The sketch proves that a document lacks a term, or two terms next to each other in either
+order. It needs no record of the document, so the highest possible score is known before the record is read. A sketch is
+cut into columns of 64 bits, of which a query reads one for each term and pair. Bits are few where pages are short, and
+a third of all in a page of 1,400 terms. Boilerplate is left out, as it scores nothing. Terms at the border of two
+fields count as neighbours: that costs a bit, and no truth.
 """
 
 from zlib import crc32

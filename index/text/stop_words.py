@@ -17,8 +17,9 @@ from index.text.folding import fold, lower
 _TONAL = "vi"  # its words without their marks are others
 _TONES = re.compile("[ơư\u1ea0-\u1ef9]")  # letters that no other language writes: "du lịch" is not the French "du"
 _ALIASES = {"nn": "no", "sr": "hr", "bs": "hr", "sh": "hr"}
-# One stop word alone tells of a language if it is hardly a word of English, as these; others ("die hard", "dog food",
-# "via rail": of German, Danish, Spanish) need a second one of theirs in the query. Letters beyond ASCII are enough.
+# One of these stop words alone identifies a language, since it is hardly an English word. Others need a second stop
+# word of their language in the query: "die hard", "dog food" and "via rail" are English. Letters beyond ASCII are
+# enough.
 _TELLING = (
     "aan alla auf aus avec bei che cu czy das dei del della delle dem der det dla du ein eine einem einen "
     "einer eines el hoe het ist jak jako jest kak kde kdo ktery kuidas le les nao nicht och oder og ook "

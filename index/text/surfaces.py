@@ -1,8 +1,8 @@
 """The words of a text as people write them: folded, not stemmed. They are what spelling and suggestions know.
 
-Pure: text in, words out. A word here is a run of letters between `MIN_CHARS` and `MAX_CHARS` long, in a script that
-puts spaces between words; what holds a digit is no word that could be misspelled. Cases and the diacritics of Latin
-letters are folded as for a search, and an English ending after an apostrophe is no part of the word.
+Pure: text in, words out. A word here is a run of letters, `MIN_CHARS` to `MAX_CHARS` long, in a script that puts spaces
+between words. A run that holds a digit is no word, since nobody misspells it. Cases and the diacritics of Latin letters
+are folded as for a search, and an English ending after an apostrophe is no part of the word.
 """
 
 import unicodedata

@@ -46,8 +46,10 @@ class TakesNoMore(ResponseBody):
 
 
 class AuthorLimits(ResponseBody):
-    """The authors that went beyond their limits here, by node id; the members for which this node did; and those that
-    count as full here for a day, though they say that they have room."""
+    """The limits on authors, as this node sees them.
+    `authors`: the authors that exceeded their limits here, by node id.
+    `refused_by`: the members at which this node exceeded its limits.
+    `without_room`: the members that report room, but count as full here for a day."""
 
     authors: dict[str, BeyondLimits]
     refused_by: list[TakesNoMore]

@@ -8,9 +8,12 @@ from node.api.slots import NamedMember
 
 
 class SiteEntry(ResponseBody):
-    """One site. `known`: its URLs; `pages`: those stored; `failing`: those that failed when they were last asked for;
-    `visited_at`: Unix seconds, null for never; `changes_per_year`: of one of its pages, the mean; null where none was
-    seen twice."""
+    """One site.
+    `pages`: its stored pages.
+    `known`: its URLs.
+    `failing`: its URLs whose last fetch failed.
+    `visited_at`: its last visit in Unix seconds, null for never.
+    `changes_per_year`: of one of its pages, on average; null where no page was seen twice."""
 
     site: str
     pages: int

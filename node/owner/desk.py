@@ -178,8 +178,8 @@ class OwnerDesk:
         return next((row for row in self.ledger.rows() if row.number == number), None)
 
     async def jobs(self) -> Sequence[JobRow]:
-        """Return the last crawls that were handed in here, each with what became of it so far. What waits of cancelled
-        ones is given up."""
+        """Return the last crawls that were handed in here, each with what became of it so far. The URLs of a cancelled
+        crawl that still wait are given up."""
         async with self._asking:
             try:
                 async with asyncio.timeout(PROGRESS_WITHIN_S):

@@ -24,8 +24,11 @@ EventState = Literal["begins", "over"]
 
 
 class ToldNeed(msgspec.Struct, frozen=True):
-    """Remembers a need that its owner was told of: since when it is there (Unix seconds), the sentence, the names of
-    what it was about, and the sentence for its end."""
+    """Remembers a need that its owner was told of.
+    `since`: when it began, in Unix seconds.
+    `text`: the sentence that the owner was told.
+    `about`: the names that it concerns.
+    `after`: the sentence for its end."""
 
     since: float
     text: str

@@ -1,8 +1,8 @@
 """Lists the sites that this node crawls, and, by asking the members, those of the whole network.
 
 A member tells other members alone, at most its TOLD largest sites. Answers are kept for FRESH_S, so that paging asks
-nobody again. A thousand members tell of a million sites: each answer is sorted in as it comes, and a thread chooses a
-page of them, so that the node goes on with its work.
+nobody again. A thousand members report a million sites. So each answer is sorted in as it comes, and a thread chooses a
+page of them, while the node goes on with its work.
 """
 
 import asyncio

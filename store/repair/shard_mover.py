@@ -1,14 +1,14 @@
 """Moves records to where they lie now: a site that is spread keeps its documents and changes its slots.
 
 Every owner of an old place looks through what lies astray there. The first of the old place's ready owners writes the
-records that the new place lacks. Who owns the new place, too, keeps its copy and lays it there; any other forgets
-it when all owners of the new place have it. So at no moment a record has fewer copies than before the move. Its key is
-part of what its author signed: it moves along, or, where no lease need be proved, whoever moves the record signs it
-anew.
+records that the new place lacks. An owner of the new place keeps its copy and files it there. Any other node deletes
+its copy when all owners of the new place have it. So at no moment a record has fewer copies than before the move. Its
+key is part of what its author signed: it moves along, or, where no lease need be proved, whoever moves the record signs
+it anew.
 
-The work follows what must move. Where it may lie is known by site: a host record names one; a record that comes in late
-is noticed in the change log; only new rules of the strategy, which may mean any site, make a node look through all that
-it keeps, once.
+The work follows what must move. Host records name the sites whose records may be astray, and the change log shows each
+record that comes in late. Only new rules of the strategy, which may concern any site, make a node look through all its
+records, once.
 """
 
 import asyncio
@@ -135,7 +135,7 @@ class ShardMover:
         return key if depth_of(url, record.key) < depth else None
 
     async def _look_into(self, prefix: bytes) -> int:
-        """What lies astray of one shard of a site; returns how many records were written elsewhere."""
+        """Move the records of one shard of a site that lie astray; return how many were written elsewhere."""
         whole = (Key(prefix.ljust(20, b"\0")), Key(prefix.ljust(20, b"\xff")))
         first = next((r for kind in MOVED for r in self._store.scan(kind, *whole)), None)
         if first is None:

@@ -37,8 +37,8 @@ def _honest(node: SimNode) -> Counter[NodeId]:
 
 
 class Lie(NamedTuple):
-    """What a node is made to do. `tell` returns how often it will have told queries of whom something else than the
-    truth."""
+    """A lie that a node is made to tell. `tell` returns how often it will have told queries of whom something else than
+    the truth."""
 
     tell: Tell = _honest
     later: Later | None = None  # once all is crawled
@@ -180,7 +180,7 @@ LIES: dict[str, Lie] = {
 
 @dataclass
 class Judged:
-    """What came of the queries. `touched`: in how many queries each asker was lied to."""
+    """The results of the queries. `touched`: in how many queries each asker was lied to."""
 
     asked: int = 0
     wrong: Counter[str] = field(default_factory=Counter)
@@ -225,7 +225,7 @@ class Judge:
         return self._liar.overlay.view.node_id in node.node_core.audit.refuted()
 
     def accused(self) -> set[NodeId]:
-        """Whom any honest node refuted."""
+        """Return the peers that some honest node refuted."""
         return {told.peer for node in self.honest for told in node.node_core.audit.refutations()}
 
     def thin(self) -> dict[tuple[Kind, str], set[str]]:

@@ -1,5 +1,5 @@
-"""Backups that a stranger made to do harm, byte by byte, and signed with a key of the stranger's own: they restore
-records and limits, and nothing that runs, opens or sends."""
+"""Backups that a stranger made to do harm, byte by byte, and signed with the stranger's own key. They restore records
+and limits, and nothing that runs, opens or sends."""
 
 import json
 import sqlite3

@@ -64,7 +64,7 @@ async def started(net: Net, count: int) -> None:
 
 
 def bodies(node: Node) -> set[bytes]:
-    """What lies on a node's disk."""
+    """Return the bodies of all records on a node's disk."""
     return {r.body for kind in (*Kind, Kind(77)) for r in node.store.scan(kind, bytes(20), b"\xff" * 20, content=True)}
 
 

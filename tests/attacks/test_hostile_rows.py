@@ -81,7 +81,7 @@ SEARCH_PAGE = SearchPage(SERVICE, PAGES, Preferences(PAGES, RulesFile("")), SEAR
 
 
 def change(document: Document) -> DocumentChange:
-    """What the index hears of a document, whoever took it."""
+    """Return a document's change as the index gets it, even where the URL is none."""
     try:
         id, key = document_id(document.url), placement_key(document.url)
     except ValueError:

@@ -23,7 +23,7 @@ ATTESTED = WorldPlan(strategy={"admission": "attested"})  # by invitation, they 
 
 
 def shares(world: World) -> dict[str, tuple[object, ...]]:
-    """What each node owns, holds and takes for the network."""
+    """Return the members that each node sees, the slots that it owns and the slots that it holds."""
     views = {node.name: node.overlay.view for node in world.running()}
     return {name: (view.members(), view.owned(), frozenset(view.leases())) for name, view in views.items()}
 

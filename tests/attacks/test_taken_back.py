@@ -1,4 +1,5 @@
-"""Who goes on offering what the strategy denies, or a blocked node wrote, gets it into nobody's store by any door."""
+"""A peer keeps offering records that the strategy denies, or that a blocked node wrote: no store accepts them by any
+way."""
 
 import asyncio
 
@@ -22,7 +23,7 @@ ALL = [*FINE, *DENIED, *BY_BLOCKED]
 
 
 def held(node: Node) -> set[bytes]:
-    """What lies on a node's disk, hidden or not."""
+    """Return the ids of all records on a node's disk, hidden ones included."""
     return {row.id for row in node.store._catalog.reader.walk(bytes(20), b"\xff" * 20)}
 
 

@@ -21,7 +21,7 @@ KNOCKS = 2000
 
 
 def shown_by(node: SimNode) -> bytes:
-    """What a member showed when it asked to be named, as a member that it asked keeps it."""
+    """Return the invitation that a member showed, as a member that it asked stored it."""
     held = node.overlay._admission._invitation  # type: ignore[union-attr]
     return held.shown
 

@@ -1,4 +1,4 @@
-"""What the rows about many hosts, nodes and URLs count is so."""
+"""The benchmark rows about many hosts, nodes and URLs count correctly."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What counts as growth."""
+"""Which changes of a figure count as growth."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""What the store's benchmark counts is so: on few made-up pages, without a network."""
+"""The store's benchmark counts correctly, on few made-up pages and without a network."""
 
 import random
 from pathlib import Path

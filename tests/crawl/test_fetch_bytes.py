@@ -1,5 +1,5 @@
-"""What goes over the wire, garbled anywhere: a fetch ends with a response or with a reason, and what it gives can be
-read, sent on as a validator and stored."""
+"""A server's bytes may be garbled anywhere: a fetch ends with a response or with a reason. The response can be read,
+sent on as a validator and stored."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""What an operator refuses: hosts exactly, domains with all below, patterns; and what peers hear of it."""
+"""An operator blocks exact hosts, domains with all hosts below them, and patterns; peers learn of it."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What Google publishes of how its parser reads robots.txt, as a table of our own.
+"""Google's published cases for its robots.txt parser, as a table of our own.
 
 Each row restates, with names of ours, what the tests of github.com/google/robotstxt (robots_test.cc) and
 github.com/google/robotstxt-spec-test (CTC/correctness), both Apache-2.0, expect; RFC 9309 says most of it. Left out

@@ -1,4 +1,4 @@
-"""What the overlay's own messages refuse before they are decoded whole."""
+"""The overlay's own messages refuse bad input before they are decoded whole."""
 
 import msgspec
 import pytest

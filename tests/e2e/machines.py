@@ -191,7 +191,7 @@ class Village:
         return machine
 
     def fetches(self) -> list[str]:
-        """What the web was asked for, in order; robots.txt and sitemaps left out."""
+        """Return the pages that the web was asked for, in order, without robots.txt and sitemaps."""
         lines = (json.loads(line) for line in (self.folder / "web.jsonl").read_text().splitlines())
         urls = (f"http://{line['host']}{line['path']}" for line in lines)
         return [url for url in urls if "/robots.txt" not in url and "sitemap" not in url]

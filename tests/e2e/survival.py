@@ -1,4 +1,4 @@
-"""What the survival tests share: running a demo inside a test, and judging a crawl by the web's own log."""
+"""The survival tests share this: it runs a demo inside a test, and judges a crawl by the web's own log."""
 
 import asyncio
 import json
@@ -46,7 +46,7 @@ class Crawled:
 
     @property
     def again(self) -> dict[tuple[str, str], list[float]]:
-        """What was asked for more than once, with all its instants."""
+        """Return the URLs that were requested more than once, each with all its instants."""
         return {url: times for url, times in self.requests.items() if len(times) > 1}
 
     @property
@@ -94,7 +94,7 @@ async def kill_in_mid_crawl(demo: Demo, node: DemoNode, clock: Any, pages: int =
     """SIGKILL a node while it has URLs to fetch: past KILL_FROM requests in the web's log, at KILL_BY in any case.
 
     Slots fall to nodes by their ids, so a node may be done, or have got nothing yet, while the others still crawl.
-    What was open at the kill is at most what its last status said, and every request to the web since then.
+    The fetches open at the kill are at most those of its last status, and every request to the web since then.
     """
     while len(log_of(demo)) < KILL_FROM * pages:
         demo.check_processes()

@@ -1,4 +1,4 @@
-"""What two nodes crawled goes into a WARC by the command, and another program reads it as the web had it."""
+"""The command writes the crawl of two nodes into a WARC, and another program reads it as the web had it."""
 
 import json
 from importlib.util import find_spec

@@ -1,4 +1,4 @@
-"""What a stranger may do wrong, or do to us: one clear line, the right code, nothing lost, nothing stops."""
+"""Strangers' mistakes and attacks get one clear line and the right code; nothing is lost, and nothing stops."""
 
 import asyncio
 import contextlib

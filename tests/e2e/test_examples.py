@@ -1,6 +1,6 @@
 """The programs of examples/, run as their docstrings say: some against a real node, the others by themselves.
 
-What other people's programs are told by that node (sites, collectors of traces, search clients) is looked at beside.
+The answers of that node to other programs (sites, collectors of traces, search clients) are checked, too.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What is searched for leaves no trace on the disk or in the log of any node, whichever way it is asked."""
+"""A search leaves no trace on the disk or in the log of any node, however it is asked."""
 
 import json
 import urllib.error

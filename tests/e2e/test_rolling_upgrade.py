@@ -1,5 +1,5 @@
 """Nine nodes are upgraded from the version before, one by one, and taken back again, while people search and pages are
-crawled: no document is lost, no answer is an error or wrong, and all say the same in the end.
+crawled. No document is lost, no answer is an error or wrong, and all nodes agree in the end.
 
 No answer is partial meanwhile, since the newer version goes by the rules of search of the one before until a strategy
 names others.
@@ -47,7 +47,8 @@ def before(folder: Path) -> Path:
 
 
 def protocol_of(program: Path) -> list[str]:
-    """What a program sends and keeps: the tables of its PROTOCOL.md, and the format of its disk."""
+    """Return the formats that a program sends and stores: the tables of its PROTOCOL.md, and the version of its disk
+    format."""
     tables = [line for line in (program / "PROTOCOL.md").read_text().splitlines() if line.startswith("| ")]
     catalog = (program / "store" / "catalog" / "catalog.py").read_text().splitlines()
     return [*tables, *(line for line in catalog if line.startswith("FORMAT"))]
@@ -55,7 +56,7 @@ def protocol_of(program: Path) -> list[str]:
 
 @dataclass
 class Searches:
-    """What somebody saw who searches all the time, at every machine that runs."""
+    """The answers that one user saw, who searches all the time at every machine that runs."""
 
     machines: Sequence[Machine]
     asked: int = 0

@@ -1,4 +1,5 @@
-"""What looking at every document finds, remembered: several engines and rankings are asked about the same documents."""
+"""Results of brute force over every document, remembered: several engines and rankings are asked about the same
+documents."""
 
 from functools import cache, lru_cache
 

@@ -1,7 +1,7 @@
 """Tests here share `index_corpus`; under importlib mode a test's folder is not on the path by itself.
 
 Those marked `virtual_time` run in it: an answer is in time or late by what the test says, not by what else the machine
-does. What waits for threads cannot.
+does. Tests that wait for threads cannot.
 """
 
 import asyncio

@@ -89,8 +89,8 @@ def images(url: str, body: str) -> tuple[Image, ...]:
 
 
 def web(rng: random.Random, count: int) -> list[Text]:
-    """`count` documents: one in eight is a mirror of an earlier one, one in twelve nearly one, few claim so; one in
-    nine is the front page of a host of its own."""
+    """Return `count` documents. One in eight is a mirror of an earlier one, one in twelve nearly one, and few falsely
+    claim to be. One in nine is the front page of a host of its own."""
     out: list[Text] = []
     for number in range(count):
         url = f"http://{rng.choice(HOSTS)}/{rng.choice(WORDS)}/{number}{ENDINGS[number % len(ENDINGS)]}"

@@ -77,7 +77,7 @@ class ListFeed:
 
 
 class Network:
-    """Who is ready for what, who is dead, and what a liar changes in its answers."""
+    """A network of searching nodes. The test sets which peers are ready or dead, and how a liar changes its answers."""
 
     def __init__(self, slot_bits: int = BITS, numbers: tuple[int, int] = NEWEST_RULES.numbers) -> None:
         """`numbers`: analyzer and ranking."""
@@ -292,7 +292,7 @@ class World:
             self.network.ready[Slot(slot)] = [node.id for node in team]
 
     def sought(self, query: str, **how: Any) -> OracleAnswer:
-        """What looking at every document finds, by the rules that all nodes go by."""
+        """Return the result of brute force over every document, by the rules that all nodes go by."""
         texts, rules = tuple(self.store.values()), self.nodes[0].local.plan.now
         return brute_force(texts, signature, rules).search(query, **how)
 

@@ -1,5 +1,5 @@
-"""A member that leaves documents out of its answers, or counts them wrongly, is found out by asking others the same
-after the user has an answer; honest copies that are a little behind are left in peace."""
+"""A member that leaves documents out of its answers, or counts them wrongly, is found out. Others are asked the same
+after the user has an answer. Honest copies that are a little behind are left in peace."""
 
 import asyncio
 import random

@@ -1,5 +1,5 @@
-"""A member that makes up its statistics changes no answer where two others hold the same slots, and is asked no more;
-where one other does, the answer says that it is in doubt."""
+"""A member that makes up its statistics changes no answer where two others hold the same slots, and is asked no more.
+Where only one other holds them, the answer reports the doubt."""
 
 import asyncio
 import random

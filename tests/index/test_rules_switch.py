@@ -1,5 +1,5 @@
-"""Another analyzer or ranking is switched on by the strategy, while people search: no answer is partial, and at each
-moment all nodes give the one order of the rules by which they go."""
+"""The strategy switches to another analyzer or ranking while people search. No answer is partial. At each moment all
+nodes give the same order, by the rules in force."""
 
 import random
 from collections.abc import Callable, Iterator

@@ -1,7 +1,8 @@
 """An overlay and nothing else, on one host: it greets all members every few seconds and writes whom it reached.
 
-`python -m tests.lab.greeter NETWORK REPORT`: the network file, and the file that says, as JSON, the node's id, its
-role, and the members that answered it, those of them that did so through a relay, and those that did not answer.
+`python -m tests.lab.greeter NETWORK REPORT`: the network file, and the file for the report in JSON. The report holds
+the node's id, its role, and the members that answered, those among them that answered through a relay, and those that
+did not answer.
 """
 
 import asyncio

@@ -94,7 +94,7 @@ class Host:
 
     @property
     def log(self) -> str:
-        """What the node wrote."""
+        """Return the node's log."""
         file = self.home / "log"
         return file.read_text(errors="replace") if file.exists() else ""
 
@@ -208,7 +208,7 @@ class Host:
         assert code == 200 and not body["refused"], f"{self.name}: crawl: {code} {body}"
 
     async def documents(self, urls: list[str]) -> dict[str, Json]:
-        """What it stores itself of these pages, by URL, gone ones left out."""
+        """Return the documents that the node itself stores of these pages, by URL; gone ones are left out."""
         found: dict[str, Json] = {}
         for at in range(0, len(urls), 20):
             query = [*(("url", url) for url in urls[at : at + 20]), ("local", "true")]
@@ -243,7 +243,7 @@ async def until(what: str, is_so: Callable[[], Any], within_s: float, every_s: f
 
 
 def environment(home: Path) -> dict[str, str]:
-    """What somebody's shell gives a program there."""
+    """Return the environment that a user's shell would give a program there."""
     return os.environ | {"HOME": str(home), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
 
 

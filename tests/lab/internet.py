@@ -81,7 +81,7 @@ class Internet:
 
     @property
     def settings(self) -> list[str]:
-        """What the artificial internet forces upon a node's configuration, and nothing else."""
+        """Return the settings that the artificial internet requires of a node, and no others."""
         return [
             "crawl.allow_private=true",  # the addresses of the web are of blocks that no real site may have
             f"crawl.hosts_file={self.hosts_file}",  # where its names are,

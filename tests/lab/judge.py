@@ -110,7 +110,7 @@ async def rested(hosts: Sequence[Host], within_s: float) -> float:
 
 @dataclass
 class Views:
-    """What each node says of itself; true where it is as it should be."""
+    """Each node's status; true when all are as they should be."""
 
     by_name: dict[str, Json | None]
     is_right: bool = False
@@ -177,7 +177,7 @@ async def documents(net: Internet, hosts: Sequence[Host]) -> list[Text]:
 def wrong_exact(asked: Sequence[Asked], texts: Sequence[Text], complete_at: float) -> list[str]:
     """Exact answers that brute force over all documents contradicts.
 
-    Of those begun after `complete_at`, total and order have to be brute force's; of earlier ones, the total has to
+    Answers begun after `complete_at` need the total and the order of brute force. The total of an earlier answer must
     count every page with enough of the words that had been fetched a minute before.
     """
     oracle, wrong = SearchOracle(texts, signature), []

@@ -72,9 +72,9 @@ class Asked:
 
 @dataclass
 class Load:
-    """`async with Load(hosts, seed=1) as load` asks `rate` queries a second until the block ends. Who has been killed,
-    stopped or frozen is not asked, and an error counts only of a node that has answered before and still runs. What was
-    asked is written to `diary`, a line each, so that it can be laid beside the nodes' logs."""
+    """`async with Load(hosts, seed=1) as load` asks `rate` queries a second until the block ends. Nodes that have been
+    killed, stopped or frozen are not asked. An error counts only of a node that has answered before and still runs.
+    The queries are written to `diary`, a line each, to compare them with the nodes' logs."""
 
     hosts: Sequence[Host]
     seed: int

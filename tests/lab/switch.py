@@ -1,4 +1,4 @@
-"""What joins the hosts: the program in switch.c and nat.c, compiled here, and the orders that it takes."""
+"""The switch joins the hosts: the programs in switch.c and nat.c, compiled here, and the orders that they take."""
 
 import random
 import socket
@@ -28,7 +28,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Line:
-    """What joins one host to all others; bytes a second, 0: no limit."""
+    """The line from one host to all others. `up_bytes`, `down_bytes`: bytes a second, 0: no limit."""
 
     is_up: bool = True
     up_bytes: float = 0.0

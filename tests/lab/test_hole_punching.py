@@ -23,7 +23,7 @@ SETTLE_S = 20.0  # for those who became members of late to be greeted
 
 @dataclass(frozen=True)
 class Report:
-    """What a greeter wrote last."""
+    """A greeter's last report."""
 
     id: str = ""
     is_member: bool | None = None
@@ -33,7 +33,7 @@ class Report:
 
 
 class Pending(list[object]):
-    """What is yet to come true; true once that is nothing."""
+    """The conditions that do not hold yet; true once there are none."""
 
     def __bool__(self) -> bool:
         return not len(self)

@@ -57,8 +57,8 @@ async def test_a_node_behind_a_nat_finds_out_joins_searches_and_crawls_by_order(
 
 
 async def test_homes_between_which_no_hole_leads_search_the_whole_network(tmp_path: Path) -> None:
-    """Two homes look at ports, and a third one's router gives it another port for everybody: it is no member, and what
-    those two alone would answer it hears through their introducers."""
+    """Two homes' routers filter by port, and the router of a third gives it another port for each peer. So the third is
+    no member, and gets the answers of those two through their introducers."""
     async with Internet(tmp_path) as net:
         servers = [net.host(f"server{n}", (4,)) for n in range(2)]
         homes = [net.host(f"home{n}", (4,), router=net.router(PORT_FILTER)) for n in range(2)]

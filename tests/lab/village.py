@@ -38,7 +38,7 @@ class Village:
 
     @property
     def alive(self) -> list[Host]:
-        """Whose node runs."""
+        """Return the hosts whose node runs."""
         return [host for host in self.hosts if host.is_running]
 
     def load(self, rate: float = 2.0) -> Load:
@@ -99,8 +99,8 @@ class Village:
         return await until("all documents copied", is_so, within_s, every_s=1.0)
 
     def faults(self, asked: Sequence[Asked], *, crawled_again: bool = False) -> list[str]:
-        """What no scenario may bring about: an answer that says exact and is not, a page fetched twice, too many
-        second looks."""
+        """Return the faults that no scenario may cause: a wrong answer that claims to be exact, a page fetched twice,
+        too many second looks."""
         wrong = judge.wrong_exact(asked, self.texts, self.complete_at)
         again = {} if crawled_again else judge.fetched_again(self.net)
         fetched = judge.fetches(self.net)

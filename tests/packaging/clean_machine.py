@@ -1,4 +1,4 @@
-"""What a test needs to install things as on a machine that knows nothing of this checkout."""
+"""Installs things for a test as on a machine that knows nothing of this checkout."""
 
 import os
 import shutil

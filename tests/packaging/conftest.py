@@ -1,4 +1,4 @@
-"""What the long tests share: a wheel of this checkout, and a root of Debian that knows nothing of this machine.
+"""The long tests share a wheel of this checkout, and a root of Debian that knows nothing of this machine.
 
 Both come from package registries by their ordinary clients, as does what the wheel depends on. A test that lacks a
 tool, or a right, is skipped by its name.

@@ -1,6 +1,6 @@
 """Builds the image on a root of Debian, starts the three nodes of packaging/compose.yaml, and prints what it saw.
 
-It runs as root in namespaces of its own: python3 judge_compose.py ROOT_ARCHIVE WHEELS. What it saw is JSON.
+It runs as root in namespaces of its own: python3 judge_compose.py ROOT_ARCHIVE WHEELS. It prints JSON.
 """
 
 import json

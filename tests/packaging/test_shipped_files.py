@@ -1,4 +1,4 @@
-"""What is packaged is whole, and its files fit the program: nothing here builds or installs."""
+"""Packaged files are whole and fit the program: nothing here builds or installs."""
 
 import json
 import os

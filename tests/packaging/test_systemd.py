@@ -53,7 +53,7 @@ exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin /usr/lib/systemd/s
 
 @pytest.fixture
 def enter(debian: Path, tmp_path: Path) -> Iterator[list[str]]:
-    """What runs a command on a machine whose process 1 is systemd and whose root is tmp_path/root."""
+    """Yield the words that run a command on a machine whose process 1 is systemd and whose root is tmp_path/root."""
     need("unshare", "nsenter", "ip", "tar")
     root = tmp_path / "root"
     root.mkdir()

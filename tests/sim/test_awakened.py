@@ -1,5 +1,5 @@
-"""Who slept while others were alone, and those others, may each have missed something: one of them goes on serving each
-slot until they have compared it, so that no query goes unanswered when they meet again."""
+"""A node that slept, and others that were alone meanwhile, may each have missed something. One of them goes on serving
+each slot until they have compared it. So no query goes unanswered when they meet again."""
 
 import pytest
 

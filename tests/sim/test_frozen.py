@@ -1,5 +1,5 @@
-"""One peer or two that take what they are sent and never answer, or two that just died, delay nobody: in the very
-moment when it happens seeds are handed in within two seconds, and queries are answered whole within their deadline."""
+"""One or two peers that accept requests and never answer, or two that just died, delay nobody. Seeds are handed in
+within two seconds of that very moment, and queries are answered whole within their deadline."""
 
 import asyncio
 

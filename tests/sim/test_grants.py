@@ -24,7 +24,7 @@ async def test_every_lease_is_granted_by_a_majority_of_its_team(world: World) ->
 
 @simulated(WorldPlan(seed=23, hosts=8))
 async def test_a_laptop_sleeps_one_side_is_cut_off_and_slots_are_doubled_while_all_crawl(world: World) -> None:
-    """Whoever was away takes what it missed by its grants, and no page is refused to anybody."""
+    """A node that was away accepts what it missed by its grants, and no page is refused to anybody."""
     nodes = await world.add(6)
     await world.pass_time(10.0)
     await world.crawl()

@@ -15,7 +15,7 @@ PAGES = {16: 152, 25: 240, 50: 480}  # kept of the web that a trial of so many n
 @pytest.mark.prove
 @pytest.mark.parametrize(("nodes", "seconds"), [(16, 240.0), (25, 240.0), (50, 3600.0)])
 def test_they_live_through_some_minutes_or_an_hour(nodes: int, seconds: float) -> None:
-    """What the hour costs is measured by `dse-node simulate --nodes 50 --hours 1`, not here."""
+    """`dse-node simulate --nodes 50 --hours 1` measures the cost of the hour, not this test."""
     simulate(partial(scenario, nodes, seconds), plan_for(nodes, seed=1, loss=0.0))
 
 

@@ -1,4 +1,4 @@
-"""Who was invited is a member within seconds, who was not never is and hears why: so it is in new networks."""
+"""In new networks an invited node is a member within seconds; any other never is, and is told why."""
 
 import pytest
 

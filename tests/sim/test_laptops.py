@@ -27,7 +27,7 @@ def is_awake(number: int, hour: float, count: int) -> bool:
 
 
 def stored_bytes(world: World) -> int:
-    """What lies on all disks together: bodies and contents."""
+    """Return the bytes on all disks together: bodies and contents."""
     return sum(
         len(record.body) + len(record.content or b"")
         for node in world.running()
@@ -37,7 +37,7 @@ def stored_bytes(world: World) -> int:
 
 
 def moved_bytes(world: World) -> int:
-    """What carried records, wherever from and whatever for."""
+    """Return the bytes of all messages that carried records, from anywhere and for any reason."""
     return world.wire.carried["FetchRecords"] + world.wire.carried["PutPackage"]
 
 

@@ -1,7 +1,7 @@
-"""No slot has two holders at one moment, and none lacks one for long that could have one, judged by a history of what
-each node itself believes that it holds.
+"""No slot has two holders at one moment, and none that could have a holder lacks one for long. A history of each node's
+own belief shows this.
 
-Meanwhile clocks step by an hour and a day, machines are suspended (their steady clock goes on or stands still), killed
+Meanwhile clocks step by an hour and a day. Machines are suspended (their steady clock goes on or stands still), killed,
 and put back to an old image of their disk.
 """
 
@@ -42,9 +42,9 @@ class Image:
 class History:
     """Looks many times a second who holds what; `asleep` machines do nothing, whatever they believe.
 
-    A slot could have a holder while most of its owners run, with right clocks, and nothing has befallen them since a
-    second ago, and no more than one clock of the network is wrong. `vacant_s`: the longest that one lacked it then, at
-    one stretch; `could`: how many looks at a slot found that it could have one."""
+    A slot could have a holder while most of its owners run with right clocks, undisturbed for a second, and at most one
+    clock of the network is wrong. `vacant_s`: the longest that one lacked it then, at one stretch; `could`: how many
+    looks at a slot found that it could have one."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -117,8 +117,8 @@ async def crash(world: World, node: SimNode, rng: Random, history: History) -> N
 )
 def test_no_slot_has_two_holders_nor_long_none_whatever_befalls_clocks_machines_and_disks(seed: int) -> None:
     """With seeds 30 and 78 hardly a lease is held for minutes, and none may be: most owners have just started, and
-    abstain, or their clocks are wrong. With seed 103 two members have no family in common, and the third one
-    that could name each of them lost its disk and is away: they have to count each other all the same."""
+    abstain, or their clocks are wrong. With seed 103 two members have no family in common. The third member that could
+    name each of them lost its disk and is away. They have to count each other all the same."""
 
     async def scenario(world: World) -> None:
         rng, history = Random(f"leases {seed}"), History(world)

@@ -1,4 +1,4 @@
-"""Who leaves for good owns nothing at once, hands everything over, and nothing is missing from any answer meanwhile."""
+"""A node that leaves for good owns nothing at once and hands everything over; no answer lacks anything meanwhile."""
 
 import pytest
 

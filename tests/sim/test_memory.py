@@ -1,4 +1,4 @@
-"""What nodes keep in memory follows from what there is, not from how long they have run."""
+"""A node's memory depends on what it stores, not on how long it has run."""
 
 import gc
 import sys

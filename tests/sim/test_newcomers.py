@@ -1,4 +1,5 @@
-"""Who never met the others of its network says so and does nothing in their name; who met them serves what it has."""
+"""A node that never met the others of its network reports so and does nothing in their name. A node that met them
+serves what it has."""
 
 import pytest
 

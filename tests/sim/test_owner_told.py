@@ -44,7 +44,7 @@ class Owner:
         self.heard.append((asyncio.get_running_loop().time(), event))
 
     def told(self, topic: str, state: str = "begins", since: float = 0.0) -> list[str]:
-        """What was told of a topic since an instant."""
+        """Return the events of a topic that the owner got since an instant."""
         return [event.text for at, event in self.heard if (event.topic, event.state) == (topic, state) and at >= since]
 
     async def page(self) -> tuple[str, str, list[str]]:

@@ -1,4 +1,5 @@
-"""Who is blocked, or was let in by what is revoked, is out within a minute, at everybody and by its own word."""
+"""A node that is blocked, or whose invitation is revoked, is out within a minute, at every member and by its own
+status."""
 
 import pytest
 

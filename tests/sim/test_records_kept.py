@@ -18,7 +18,7 @@ def holders(swarm: Swarm) -> list[Bee]:
 
 
 def read(swarm: Swarm, by: Bee) -> list[bytes]:
-    """What a node reads at the point."""
+    """Return the values that a node reads at the point."""
     found: list[bytes] = []
     bee_now = swarm.now
 

@@ -1,5 +1,5 @@
-"""What a relay brings is done once where it changes something, however long it takes; what only reads is hedged, and a
-relay that froze is waited for once."""
+"""A relayed request that changes something is done once, however long it takes. One that only reads is hedged. Frozen
+relays delay one question and not the next."""
 
 import asyncio
 from itertools import combinations

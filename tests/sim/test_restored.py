@@ -1,5 +1,6 @@
-"""A node that is put back from a backup while the network and its former self had gone on for hours takes nothing back:
-what it signs comes behind all that others have seen of it, and it votes for nobody whom it may have voted against."""
+"""A node is put back from a backup while the network and its former self had gone on for hours. It takes nothing back:
+everything that it signs comes after all versions that others have seen of it. It casts no vote that could contradict
+one of its former self."""
 
 import sqlite3
 from contextlib import closing
@@ -30,7 +31,7 @@ FIRST, LAST = bytes(20), b"\xff" * 20
 
 
 def backup_of(node: SimNode, folder: Path) -> bytes:
-    """What `dse-node backup` writes of a node that runs, were its memory a disk."""
+    """Return the file that `dse-node backup` would write of a running node, as if its memory were a disk."""
     data, file = DataDir(folder), BytesIO()
     data.create()
     node.identity.save(data.identity)

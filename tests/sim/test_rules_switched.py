@@ -23,7 +23,7 @@ AHEAD_S = 15
 
 @dataclass
 class Watch:
-    """What a reader saw: when, the order of which rules, and what was partial."""
+    """A reader's view over time: the rules that ordered each answer, and the partial answers."""
 
     by: list[tuple[float, SearchRules | None]] = field(default_factory=list)
     partial: list[object] = field(default_factory=list)

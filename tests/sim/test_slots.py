@@ -14,7 +14,7 @@ from tests.sim.judged import assert_complete, assert_one_answer, assert_polite, 
 
 @dataclass
 class Watch:
-    """What a reader saw, once a second: the share of slots that answered, and what answers lacked."""
+    """A reader's view, once a second: the share of slots that answered, and what answers lacked."""
 
     coverage: list[float] = field(default_factory=list)
     wrong: list[object] = field(default_factory=list)

@@ -1,5 +1,5 @@
-"""What a strategy denies, and what a blocked node wrote, is gone from every node and every disk, and stays gone. What
-is allowed again, or was only written by the wrong node, comes back."""
+"""Records that a strategy denies, or that a blocked node wrote, are gone from every node and every disk, and stay gone.
+Pages that are allowed again, or that only the wrong node wrote, come back."""
 
 import pytest
 
@@ -201,7 +201,7 @@ async def after(world: World, seconds: float) -> None:
 
 
 def secrets(world: World) -> list[Document]:
-    """What lies on the disks of the page that is disallowed."""
+    """Return all copies of the disallowed page on the disks."""
     kept = [node.node_core.store.records.find(Kind.DOCUMENT, document_id(SECRET)) for node in world.running()]
     return [decode_document(record.body) for record in kept if record is not None]
 

@@ -277,7 +277,7 @@ class FakeOverlay:
 
 @dataclass(eq=False)
 class FakeHosts:
-    """What host records say to one node."""
+    """The host records that one node sees."""
 
     said: dict[str, int] = field(default_factory=dict)
     wondered: set[str] = field(default_factory=set)
@@ -295,7 +295,7 @@ class FakeHosts:
 
 @dataclass(frozen=True)
 class State:
-    """What a node told of itself at some moment."""
+    """A node's announcement at some moment."""
 
     at: float
     up: bool = False

@@ -1,4 +1,4 @@
-"""What the store's tests share: a signer, a clock that stands still, and records about made-up URLs."""
+"""The store's tests share a signer, a clock that stands still, and records about made-up URLs."""
 
 import os
 from collections.abc import Sequence
@@ -97,7 +97,7 @@ CHECK = RecordCheck(NoBodyRules(), AnyPlaces())  # type: ignore[arg-type]
 
 
 def flaws(made: Sequence[Record]) -> list[str]:
-    """What is wrong with records, "" where nothing is; any URL and any visit will do."""
+    """Return the flaws of records, "" for a sound one; any URL and any visit will do."""
     return [flaw.reason for flaw in CHECK.flaws(made)]
 
 

@@ -1,4 +1,4 @@
-"""What lies on disks and goes over the wire stays readable: golden files. A change here breaks networks."""
+"""Formats on disks and on the wire stay readable: golden files. A change here breaks networks."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is read from pages, by both engines, and that nothing breaks them."""
+"""Both engines read the same content from pages, and nothing breaks them."""
 
 import msgspec
 import pytest

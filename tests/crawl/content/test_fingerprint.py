@@ -1,4 +1,4 @@
-"""What counts as a change of a page, and which texts are nearly the same."""
+"""A fingerprint tells changes of a page from noise, and finds texts that are nearly the same."""
 
 import re
 from hashlib import blake2b

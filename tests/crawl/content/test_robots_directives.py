@@ -1,4 +1,4 @@
-"""What pages ask of robots, in all the ways in which they ask."""
+"""Pages may ask robots for something in several ways, and the crawler reads all of them."""
 
 from datetime import UTC, datetime
 

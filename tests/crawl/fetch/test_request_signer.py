@@ -34,7 +34,7 @@ def example() -> Any:
 
 @pytest.fixture
 def keys() -> list[dict[str, str]]:
-    """What a directory tells of the network's only member."""
+    """Return the key directory of the network's only member."""
     public = crawler_key_of(MEMBER.public_key)
     assert public is not None
     return [json_web_key(public)]

@@ -1,4 +1,4 @@
-"""What a response says of itself, and what its body is beside that."""
+"""A response is read if its body can be what its head claims; any other is refused with the reason."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a request said is told in a few bytes, exactly or not at all."""
+"""A request is recorded exactly in a few bytes, or not at all."""
 
 import pytest
 from msgspec.structs import replace

@@ -16,7 +16,7 @@ NAME, TAG = "_x.a.test", "tag:"
 
 
 class Asker:
-    """Who asks a name server, with a clock that is set by hand."""
+    """Asks a name server, with a clock that is set by hand."""
 
     def __init__(self, server: NameServer) -> None:
         self.server, self.now = server, 0.0

@@ -1,4 +1,4 @@
-"""What a crawler tells of one URL, without a request."""
+"""A fetch task describes one URL without a request."""
 
 import asyncio
 

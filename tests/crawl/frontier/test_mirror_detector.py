@@ -21,7 +21,7 @@ def moved(url: str, target: str) -> Visit:
 
 
 class Web:
-    """What the network knows of all URLs, and the crawler that asks some hosts itself."""
+    """The network's knowledge of all URLs, and a crawler that fetches from some hosts itself."""
 
     def __init__(self) -> None:
         self.mirrors, self.visits, self.digests = MirrorDetector(), dict[str, Visit](), dict[str, bytes]()

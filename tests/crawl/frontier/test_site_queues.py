@@ -1,4 +1,4 @@
-"""Whose turn it is: rests, borrowed sites, and addresses that several sites share."""
+"""Site queues choose the next site: rests, borrowed sites, and addresses that several sites share."""
 
 from msgspec.structs import replace
 

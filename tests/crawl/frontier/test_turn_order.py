@@ -1,4 +1,4 @@
-"""Whose turn it is where not all sites can be asked at once."""
+"""The turn order chooses the next site when not all can be asked at once."""
 
 from collections import Counter
 

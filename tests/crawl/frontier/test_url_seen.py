@@ -1,4 +1,4 @@
-"""What was handed over is known exactly, whether it lies in memory or in files."""
+"""URLs that were handed over are known exactly, in memory and in files."""
 
 import asyncio
 import os

@@ -48,7 +48,7 @@ def test_nonsense_ends_it_and_nothing_is_heard_after_that(nonsense: bytes) -> No
 
 
 async def say(task: ParseTask) -> list[ParserReply]:
-    """What a process answers to three tasks, and then something that is none, by which it ends."""
+    """Return a process's answers to three tasks. A fourth frame is no task and ends the process."""
     heard, ended = list[ParserReply](), asyncio.Event()
 
     def take(frame: memoryview) -> None:

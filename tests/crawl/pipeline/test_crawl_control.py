@@ -1,4 +1,4 @@
-"""What others tell the crawler: it wakes at each piece of news once, and knows how long it has been paused."""
+"""Crawl control wakes the crawler once for each piece of news, and measures how long it has been paused."""
 
 from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias
 from crawl.frontier.mirror_detector import MirrorDetector

@@ -1,4 +1,4 @@
-"""What responses mean and when URLs come back: the policies, by their tables."""
+"""The policies, by their tables: how a response is judged, and when its URL is due again."""
 
 import pytest
 from msgspec.structs import replace

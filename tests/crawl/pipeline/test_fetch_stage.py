@@ -1,4 +1,4 @@
-"""What a crawler asks of sites, and what it leaves alone, with its reasons: against real servers."""
+"""A crawler fetches from real servers what it may, and leaves the rest alone, with its reasons."""
 
 import asyncio
 from collections import Counter

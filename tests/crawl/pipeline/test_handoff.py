@@ -1,4 +1,4 @@
-"""What was brought is safe with its owners before its outcome is recorded."""
+"""Fetched pages are safe with their owners before their outcome is recorded."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""What becomes of responses: pages, redirects, links, canonical addresses, and what pages ask for."""
+"""Responses become pages, redirects, links and canonical addresses, as the pages ask."""
 
 import itertools
 import re

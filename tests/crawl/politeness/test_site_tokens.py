@@ -1,4 +1,4 @@
-"""Whoever asks when: one token at a time, and rest between them; the crawler asks nothing without one."""
+"""A site has one token at a time, with a rest in between; without it the crawler asks nothing."""
 
 import random
 from dataclasses import dataclass, field

@@ -1,4 +1,5 @@
-"""Who may invite: each refusal says why and what to do; what is revoked lets nobody in, and puts out whom it let in."""
+"""Each refusal to invite names its reason and a remedy. A revocation ends an inviter's invitations, and puts out the
+members that it admitted since."""
 
 from dht.admission.inviters import Inviters
 from dht.identity.node_key import Identity

@@ -1,5 +1,5 @@
-"""Every message between peers, as question and as answer, bent and nested and out of its bounds: the overlay takes it
-for what it is or raises a RemoteError, and the node goes on."""
+"""Every message between peers is tried as question and as answer: bent, nested and out of its bounds. The overlay
+accepts it as what it is or raises a RemoteError, and the node goes on."""
 
 import asyncio
 import math

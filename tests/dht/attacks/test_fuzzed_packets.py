@@ -1,5 +1,5 @@
-"""Every packet of a running network, bent in every way, under a wrong MAC and under a right one: nothing raises, no
-answer is longer than its question, what is refused is counted, what is kept stays bounded."""
+"""Every packet of a running network is bent in every way, under a wrong MAC and under a right one. Nothing raises, and
+no answer is longer than its question. Refused packets are counted, and stored state stays bounded."""
 
 from random import Random
 

@@ -78,7 +78,7 @@ def test_a_boast_that_answers_no_question_of_ours_names_no_address(is_member: bo
 
 
 def test_strangers_that_boast_hide_nobody_that_answered() -> None:
-    """Whoever floods a node with boasts under new keys would else keep it from the corrected strategy."""
+    """Otherwise a flood of boasts under new keys would keep a node from the corrected strategy."""
     town = answering((pack_endpoint(Endpoint(HERE.host, HERE.port, PORT)),))
     node = next(iter(town.nodes.values()))
     asked: set[NodeId] = set()

@@ -99,7 +99,7 @@ def test_another_authors_value_stands_beside_and_never_instead(town: Town) -> No
 
 
 def test_an_old_value_neither_beats_nor_outlives_a_new_one(town: Town) -> None:
-    """Whoever kept version 1 writes it again for ever, and answers readers with it."""
+    """The attacker kept version 1, writes it again for ever, and answers readers with it."""
     cores = list(town.nodes.values())
     old = record(town, 1, b"old", life_s=LIFE_LIMIT_S - 1)
     put(town, cores[0], old)

@@ -90,7 +90,7 @@ def test_lookups_for_all_the_world_stay_within_the_open_questions() -> None:
 
 
 def test_a_flood_of_keys_never_seen_costs_little_arithmetic_and_holds_no_member_up() -> None:
-    """Whoever claims a newer strategy under a new key in each packet is mostly not even read."""
+    """Most packets that claim a newer strategy, each under a new key, are not even read."""
     town = Town()
     first, second = town.settle(3, 5.0)[:2]
     first.take_events()

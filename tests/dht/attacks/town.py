@@ -65,7 +65,7 @@ def host(n: int) -> str:
 
 @dataclass
 class Attacker:
-    """Who writes packets under valid MACs, from its own address or a forged one."""
+    """Writes packets under valid MACs, from its own address or a forged one."""
 
     identity: Identity
     address: Address

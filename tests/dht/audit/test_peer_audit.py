@@ -1,4 +1,4 @@
-"""Who is asked twice, who is avoided and for how long: honest peers soon seldom, liars at once and longer each time."""
+"""Audits become rare for honest peers. Liars are avoided at once, and longer each time."""
 
 import logging
 from dataclasses import dataclass

@@ -48,7 +48,7 @@ class Place:
         return GrantTerms(team, (), max(voters, signers_needed(self.owners)))
 
     def reply(self, n: int, request: LeaseRequest) -> LeaseReply:
-        """What a voter answers, signature and all, as the lease service puts it together."""
+        """Return a voter's signed reply, as the lease service builds it."""
         claims = {c.slot: c for c in request.claims if self.voters[n].is_sound(self.now, c.slot, c.epoch)}
         votes = LeaseReply(tuple(self.voters[n].vote(self.now, TEAM[0], claim, ()) for claim in request.claims))
         return self.books[n].sign(self.now, NETWORK, TEAM[0], BITS, claims, votes, self.voters[n].team, self.terms)

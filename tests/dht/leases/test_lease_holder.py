@@ -540,7 +540,7 @@ def live_through_acts(seed: int) -> None:
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**9))
 def test_the_votes_alone_keep_two_from_holding_a_slot(seed: int):
-    """Whoever was not asked asks for the slot itself, again and again, since nobody tells it who holds what."""
+    """A node that was not asked requests the slot itself, again and again, since nobody tells it who holds what."""
     rng = random.Random(f"acts {seed}")  # not the ids that the town draws
     town = Town(seed, rng.randint(3, 6), loss=rng.choice([0.0, 0.1]), late=rng.choice([0.0, 0.4, 1.0]))
     town.deaf = True

@@ -1,4 +1,4 @@
-"""Whom a round asks: enough for a majority, few in all, and everybody where everybody has to know."""
+"""A round asks enough peers for a majority and few in all, or everybody where everybody has to know."""
 
 import random
 from itertools import combinations

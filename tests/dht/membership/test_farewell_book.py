@@ -1,4 +1,4 @@
-"""Who is not counted follows from farewells and returns alone, and a farewell that has ended counts for nothing."""
+"""Farewells and returns alone decide which members are not counted; a farewell that has ended counts for nothing."""
 
 from msgspec.structs import replace
 

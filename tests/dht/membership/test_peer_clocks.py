@@ -1,4 +1,4 @@
-"""Whose clock is off is found by the median of what each peer says for itself; no liar moves it."""
+"""The median of the peers' own clocks shows which clock is off; no liar moves it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who waits costs little: bounds on all, on one prefix and on silence; who is named comes first."""
+"""Waiting peers cost little: bounds on all, on one prefix and on silence. Named peers come first."""
 
 from ipaddress import ip_address
 

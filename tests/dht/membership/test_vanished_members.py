@@ -1,4 +1,4 @@
-"""Whom a network lost by silence is remembered for 30 days; who left, passed by or came back is not."""
+"""Members lost by silence are remembered for 30 days; peers that left, passed by or came back are not."""
 
 from dht import Identity, Now
 from dht.membership.member_table import MemberTable

@@ -1,4 +1,5 @@
-"""Who keeps copies beside whom: against a slow oracle, and what a prefix, an operator or a gang can get."""
+"""Owners of a slot lie in different failure domains, checked against a slow oracle. A prefix, an operator or a gang
+gets few seats."""
 
 from itertools import combinations
 from random import Random

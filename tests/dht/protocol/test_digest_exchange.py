@@ -1,4 +1,5 @@
-"""What is worth a place in a packet, to whom; and a PING fits its packet, also where its sender has no heartbeat."""
+"""A packet holds the digests that its receiver needs most. A PING fits its packet even if its sender has no
+heartbeat."""
 
 from collections import Counter
 from random import Random

@@ -1,4 +1,4 @@
-"""The engine against strangers: any bytes, forged packets, floods. What it does among friends is in tests/sim."""
+"""The engine against strangers: any bytes, forged packets, floods. `tests/sim` covers the engine among friends."""
 
 from random import Random
 

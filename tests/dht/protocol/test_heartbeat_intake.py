@@ -30,7 +30,7 @@ def test_a_restart_with_the_clock_set_back_outruns_its_own_past() -> None:
 
 
 def test_a_ping_without_mac_does_not_speak_for_the_key_that_it_names() -> None:
-    """Whoever kept a heartbeat of a peer that died could otherwise make it live again at every newcomer."""
+    """Otherwise an attacker that kept a dead peer's heartbeat could make it live again at every newcomer."""
     a, b = core(1, HERE), core(2, THERE)
     b.poll(at(0))
     body = Ping(0, (1 << 32) - 1, b"", (b.own.raw,))

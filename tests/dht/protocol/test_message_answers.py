@@ -33,7 +33,7 @@ def sent_parts(line: LossyLine) -> list[Part]:
 
 
 def first_question(line: LossyLine, body: bytes = b"q") -> tuple[Packet, Question]:
-    """What a question looks like on the wire; it has not arrived yet."""
+    """Return a question as it looks on the wire; it has not arrived yet."""
     line.ask(body)
     packet, question = opened(line.carried[-1][1])
     assert isinstance(question, Question)

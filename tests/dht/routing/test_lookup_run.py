@@ -59,7 +59,7 @@ def packed(peer: NodeId) -> PackedContact:
 
 
 def table(peer: NodeId) -> list[NodeId]:
-    """Whom a node knows: some anywhere, and those next to it."""
+    """Return the peers that a node knows: some anywhere, and those next to it."""
     far = Random(peer).sample(NEAREST, 24)
     return far + sorted(OWNERS, key=lambda p: distance(p, peer))[1:17]
 

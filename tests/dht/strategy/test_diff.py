@@ -1,4 +1,4 @@
-"""What differs between two versions: every field, and rules as lines."""
+"""A diff of two versions names every field that differs, and rules as lines."""
 
 from hypothesis import given
 from hypothesis import strategies as st

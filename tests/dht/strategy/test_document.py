@@ -53,7 +53,8 @@ def network() -> Network:
 
 
 def newer(previous: SignedStrategy, version: int = 2, **fields: Any) -> SignedStrategy:
-    """What the publisher's newer program wrote and signed, in its own order and with its own spaces."""
+    """Return a strategy that the publisher's newer program wrote and signed, in its own order and with its own
+    spaces."""
     known = {"network": network().id, "version": version, "previous": previous.digest, "effective_at": 100}
     more = {"next_at": 5000, "expires_at": 9_000_000, "publishers": [ALICE.public_key.hex()]}
     document = json.dumps(NEWER | fields | more | known, indent=1).encode()

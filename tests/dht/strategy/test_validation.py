@@ -1,4 +1,4 @@
-"""What may become a strategy: bounds, chain, signatures."""
+"""A strategy must pass its bounds, its chain and its signatures."""
 
 from typing import Any
 

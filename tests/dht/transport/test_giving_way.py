@@ -15,7 +15,7 @@ STEP_S = 0.001
 
 class Line:
     """A line of so many bytes a second with an endless queue, shared by connections that each send an endless body.
-    What has arrived is acknowledged after the round trip; each connection measures as the kernel does."""
+    Arrived bytes are acknowledged after the round trip; each connection measures as the kernel does."""
 
     def __init__(self, bytes_s: float, rtt_s: float, count: int) -> None:
         self.bytes_s, self.rtt_s, self.now, self.free_at, self.sent = bytes_s, rtt_s, 0.0, 0.0, 0

@@ -1,4 +1,4 @@
-"""What strangers send to the peers' port, and how they leave, is told at most to whoever debugs."""
+"""Strangers' traffic at the peers' port, and how they leave, is logged at most for debugging."""
 
 import asyncio
 import logging

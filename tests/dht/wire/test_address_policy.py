@@ -59,7 +59,7 @@ def by_found(host: str, policy: AddressPolicy) -> bool:
 
 
 def by_pong(host: str, policy: AddressPolicy) -> bool:
-    """What a peer says that our own address is."""
+    """Tell whether a node announces the address at which a peer saw it."""
     listening = (Endpoint("0.0.0.0", 8091, 8091), Endpoint("::", 8091, 8091))
     identity = Identity(b"\1" * 32)
     rules = NetworkRules(NETWORK, identity.public_key, policy)

@@ -1,4 +1,5 @@
-"""Who agrees with whom decides what an answer may claim: quorums of sticky owners that always share one, or none."""
+"""Agreement between owners limits what an answer may claim: two quorums of sticky owners always share one, or there is
+none."""
 
 from dataclasses import dataclass, field
 from itertools import combinations

@@ -51,7 +51,7 @@ def test_covers_all_that_can_be_covered_once(ready: dict[Slot, list[NodeId]], av
 @settings(max_examples=100, deadline=None)
 @given(ready_maps, st.integers(0, 9))
 def test_asks_hardly_more_peers_than_would_be_enough(ready: dict[Slot, list[NodeId]], seed: int) -> None:
-    """Whoever covers greedily takes 1 + 1/2 + … + 1/n times as many sets as are needed, at most (Chvátal 1979)."""
+    """A greedy cover takes at most 1 + 1/2 + … + 1/n times as many sets as are needed (Chvátal 1979)."""
     found = plan(ready, random.Random(seed), me=NodeId(b"\xff" * 20))
     wanted = {slot for slot, peers in ready.items() if peers}
     fewest = next(

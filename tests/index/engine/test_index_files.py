@@ -1,4 +1,4 @@
-"""What an index held at an earlier instant is known, whatever order the versions came in; an index closes at once."""
+"""An index knows its documents at an earlier instant, whatever order the versions came in, and closes at once."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""What a leaf asks of documents, by their stem class."""
+"""A leaf asks each document for terms of the document's stem class."""
 
 import random
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a misspelled word may have been meant to be."""
+"""A misspelled word gets the words that it may have been meant to be."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""What peers may not claim: each lie alone is enough, and the honest answer passes."""
+"""Each lie in a peer's answer is enough to refuse it, and the honest answer passes."""
 
 from random import Random
 from typing import Any

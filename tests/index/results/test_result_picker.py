@@ -1,4 +1,4 @@
-"""What is shown of an order: copies folded under the first, three results of a host in ten."""
+"""Of an order of hits, copies are folded under the first, and ten results show at most three of a host."""
 
 from collections import Counter
 from random import Random

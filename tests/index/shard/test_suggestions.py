@@ -1,4 +1,4 @@
-"""What a node suggests while somebody types, from its own words and titles."""
+"""A node suggests words and titles of its own while somebody types."""
 
 import random
 from collections.abc import Callable

@@ -1,4 +1,5 @@
-"""What filters ask of a document: types by address, its date, ranges of dates as the fewest tags, single characters."""
+"""Filters ask a document for its tags: types by address, its date, ranges of dates as the fewest tags, single
+characters."""
 
 import random
 import unicodedata

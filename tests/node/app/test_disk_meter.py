@@ -1,4 +1,4 @@
-"""What lies beside the store counts against the quota."""
+"""Files beside the store count against the quota."""
 
 from pathlib import Path
 

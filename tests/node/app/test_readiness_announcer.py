@@ -1,4 +1,4 @@
-"""What is announced: slots that are reconciled and indexed, at once; load and due work now and then."""
+"""A node announces slots that are reconciled and indexed at once, and its load and due work now and then."""
 
 import asyncio
 from types import SimpleNamespace

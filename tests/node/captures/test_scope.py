@@ -1,4 +1,4 @@
-"""What is read lies where it is looked for, and nothing else is accepted."""
+"""A scope reads only what lies where it looks, and accepts nothing else."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""What a program gets of a node: answers with types, page after page, and errors that say what to do."""
+"""A program gets typed answers of a node, page after page, and errors that name a remedy."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What options take is read or refused by name; some keep the order of the command line."""
+"""Values of options are read, or refused by name; some keep the order of the command line."""
 
 import argparse
 from collections.abc import Callable

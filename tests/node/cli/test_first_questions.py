@@ -1,4 +1,4 @@
-"""What `dse-node init` asks at a terminal, what it makes of the answers, and that scripts are asked nothing."""
+"""`dse-node init` asks questions at a terminal and writes settings from the answers; it asks scripts nothing."""
 
 import os
 import pty

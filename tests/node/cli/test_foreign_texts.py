@@ -1,4 +1,4 @@
-"""What commands print of files that somebody else made: plain text, whatever stands in the file or in its name."""
+"""Commands print other people's files as plain text, whatever stands in a file or in its name."""
 
 import json
 import tarfile
@@ -17,7 +17,7 @@ SHOWN = "E[31mR2JXY"
 
 
 def printed(capsys: pytest.CaptureFixture[str]) -> str:
-    """What was printed, all of it plain."""
+    """Return the printed text, and check that all of it is plain."""
     out, err = capsys.readouterr()
     for line in f"{out}\n{err}".split("\n"):
         assert plain(line, len(line)) == line, ascii(line)

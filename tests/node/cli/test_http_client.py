@@ -1,4 +1,4 @@
-"""What a command says when the node is away, is something else, or refuses."""
+"""A command reports when the node is away, is something else, or refuses."""
 
 import socket
 import threading

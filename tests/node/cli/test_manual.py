@@ -1,4 +1,4 @@
-"""What a shell offers at the tab key: run in the shells that this machine has."""
+"""Shells complete `dse-node` at the tab key: run in the shells that this machine has."""
 
 import shlex
 import shutil
@@ -19,7 +19,7 @@ asked=$(complete -p dse-node); asked=${asked#*-F }; asked=${asked%% *}
 
 
 def in_bash(folder: Path, *lines: list[str]) -> list[list[str]]:
-    """What bash offers for each line, in a folder."""
+    """Return the words that bash offers for each line, in a folder."""
     typed = "\n".join(f"at_tab {shlex.join(['dse-node', *line])}" for line in lines)
     script = script_for("bash", build_parser()) + _AT_TAB + typed
     command = ["bash", "--norc", "--noprofile", "-c", script]
@@ -67,7 +67,7 @@ def test_each_verb_and_option_stands_in_the_script(shell: str, mark: str) -> Non
 
 
 def in_shell(shell: str, *words: str, typed: str = "", folder: Path) -> str:
-    """What a shell prints, given options and its input; the test is skipped where there is no such shell."""
+    """Return the output of a shell, given options and its input. The test is skipped where there is no such shell."""
     if shutil.which(shell) is None:
         pytest.skip(f"no {shell} on this machine")
     done = subprocess.run([shell, *words], input=typed, cwd=folder, capture_output=True, text=True, timeout=60)

@@ -1,4 +1,4 @@
-"""What an operator sees when a configuration is right, or wrong in one of the usual ways."""
+"""An operator sees that a configuration is right, or how it is wrong in one of the usual ways."""
 
 import dataclasses
 from pathlib import Path

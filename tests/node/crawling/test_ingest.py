@@ -1,4 +1,4 @@
-"""What the crawler brings as records."""
+"""Pages, links and outcomes of the crawler become records."""
 
 from collections.abc import Sequence
 

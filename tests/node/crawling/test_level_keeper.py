@@ -249,7 +249,7 @@ def test_a_copy_that_differs_is_said_within_seconds_and_is_unlike_after_a_while(
 
 
 def test_a_slot_that_records_left_for_another_is_summed_up_anew() -> None:
-    """What moves to another place of its site is a change of that place alone, and both slots have others' copies."""
+    """A move to another place of its site is a change of that place alone, and both slots have others' copies."""
 
     async def scenario(a: Side, b: Side) -> None:
         for side in (a, b):

@@ -1,4 +1,4 @@
-"""Who makes a fetch, over all small cases: nobody who refuses, the named one first, then live owners."""
+"""The route of a fetch, over all small cases: no peer that refuses, the named one first, then live owners."""
 
 from itertools import permutations
 

@@ -1,4 +1,4 @@
-"""Who gets a site token, and from whom: asked over a whole simulated network."""
+"""Site tokens are requested and granted over a whole simulated network."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What became of a URL is told, whatever its record says of where it leads."""
+"""The outcome of a URL is reported, whatever its record claims about where it leads."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast

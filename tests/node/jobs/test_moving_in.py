@@ -1,4 +1,4 @@
-"""What a private node kept comes along whole, however often the network is not ready for it."""
+"""A private node's records move in whole, however often the network is not ready for them."""
 
 from collections.abc import Sequence
 

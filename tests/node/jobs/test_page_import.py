@@ -183,7 +183,7 @@ async def test_what_strategy_or_operator_refuse_is_not_taken_and_a_client_import
 
 
 def test_hostile_records_cost_themselves() -> None:
-    """What a WARC may hold: addresses that are none, the same record twice, digests that are not theirs."""
+    """A hostile WARC holds invalid addresses, the same record twice, and digests of other content."""
     urls = [
         "javascript:alert(1)",
         "http://a.example/\r\nX: y",

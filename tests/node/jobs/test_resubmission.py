@@ -1,4 +1,4 @@
-"""What lies behind pages that are known."""
+"""A seed that is known is followed to the URLs behind it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ class Network:
         return UrlProgress(asked.url, "fetched", "", found)
 
     async def news(self, *seeds: Visit) -> dict[str, int]:
-        """What is handed in behind these seeds."""
+        """Return the URLs that are handed in behind these seeds."""
         found: list[Visit] = []
 
         async def publish(visits: Sequence[Visit]) -> None:

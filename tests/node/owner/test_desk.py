@@ -1,4 +1,4 @@
-"""What the owner's desk tells of a node at work, and what becomes of a wish, a job and a damaged file."""
+"""The owner's desk reports a node at work, and what becomes of a wish, a job and a damaged file."""
 
 from collections import Counter
 from math import isnan

@@ -1,4 +1,4 @@
-"""What of a node's status its owner must look at, judged by figures as a node gives them."""
+"""The owner's needs are judged by a node's status, with figures as a node gives them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a process freed goes back to the system."""
+"""Memory that a process freed goes back to the system."""
 
 import asyncio
 import gc

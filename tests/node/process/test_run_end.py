@@ -15,7 +15,7 @@ from tests.sim.simulated import simulated
 
 
 async def serve(ending: CleanEnd, done: list[str], rest_s: float = 0.0) -> None:
-    """What a process does: it opens its files, then a node runs."""
+    """Run as a process does: it opens its files, then a node runs."""
 
     async def before() -> None:
         await asyncio.sleep(rest_s)

@@ -1,4 +1,4 @@
-"""What a service manager hears of a process: over a real datagram socket, as sd_notify(3) has it."""
+"""A service manager gets a process's notices over a real datagram socket, as in sd_notify(3)."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What is remembered of answers, and for how long."""
+"""Answers are remembered for a limited time."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""What a program may name as the address of a page, and the shapes of the answers of a node at work."""
+"""Programs may name a page by several forms of its address. The answers of a node at work have the shapes of its
+OpenAPI document."""
 
 from typing import Any
 

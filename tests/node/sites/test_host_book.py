@@ -1,4 +1,4 @@
-"""What a node knows of sites: never taken back, bounded in memory and in staleness, passed on once."""
+"""A node's knowledge of sites is never taken back, bounded in memory and in staleness, and passed on once."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What the owner wishes of hosts: one wish a host, within bounds, written and read back."""
+"""The owner has one wish a host, within bounds, written and read back."""
 
 import pytest
 

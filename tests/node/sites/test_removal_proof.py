@@ -1,4 +1,4 @@
-"""What proves that a site's owner wants pages removed, and what does not."""
+"""A proof shows that a site's owner wants pages removed; other files prove nothing."""
 
 import pytest
 from msgspec.structs import replace

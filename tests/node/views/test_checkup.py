@@ -1,4 +1,4 @@
-"""What `doctor` makes of a running node's answers: good news, bad news, each with its remedy, and no crash on any."""
+"""`doctor` turns a running node's answers into good news and bad news, each with its remedy, and crashes on none."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What leaves this machine in a report, and what does not."""
+"""A report holds nothing that may not leave this machine."""
 
 import json
 

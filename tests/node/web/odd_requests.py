@@ -185,7 +185,7 @@ WITHIN_S = 0.3  # then no more of a request comes
 
 
 class OddRequest(NamedTuple):
-    """What is odd about a request, in words for a test that fails, and its bytes."""
+    """An odd request: its oddity, in words for a test that fails, and its bytes."""
 
     about: str
     sent: bytes

@@ -1,4 +1,4 @@
-"""What the web listener's tests take for a node's owner's desk: the real values, filled as full as they may be."""
+"""Stands for a node's owner's desk in the web listener's tests: the real values, filled as full as they may be."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

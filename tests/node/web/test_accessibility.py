@@ -1,6 +1,6 @@
 """Every page as people with other eyes and hands meet it: axe's rules, a walk by keyboard, zoom, a narrow screen.
 
-What is asked for is level AA of WCAG 2.2; numbers of its success criteria stand beside the tests.
+The tests ask for level AA of WCAG 2.2; numbers of its success criteria stand beside them.
 """
 
 import re

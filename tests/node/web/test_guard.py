@@ -1,4 +1,4 @@
-"""What no request may do: come from a rebound name, take too much, or learn what went wrong inside."""
+"""The guard refuses requests from a rebound name and requests that take too much. None learns about errors inside."""
 
 import json
 import logging

@@ -1,5 +1,5 @@
-"""What /openapi.json promises, tried by schemathesis where it is installed: no failure of ours, no status and no body
-that is not described. It cannot know which requests make sense, so that some are refused is no fault."""
+"""schemathesis, where it is installed, tries what /openapi.json promises: no failure of ours, and no status or body
+without a description. It cannot know which requests make sense, so that some are refused is no fault."""
 
 import subprocess
 import sys

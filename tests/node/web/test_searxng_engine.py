@@ -50,8 +50,9 @@ def ask(engine: Any, site: Any, query: str, **given: Any) -> list[dict[str, Any]
 
 
 def is_legal(result: dict[str, Any]) -> bool:
-    """Tell whether SearXNG takes a result, in its versions from 2024 to 9fea412 (August 2026): a suggestion, a
-    correction, or a page whose address can be split, in fields that `MainResult` has, too, of the types there."""
+    """Tell whether SearXNG accepts a result, in its versions from 2024 to 9fea412 (August 2026). It may be a
+    suggestion, a correction, or a page whose address can be split. A page's fields must exist in `MainResult`, with the
+    types there."""
     if result.keys() & {"suggestion", "correction"}:
         return len(result) == 1 and all(isinstance(text, str) for text in result.values())
     date_of_page = result.get("publishedDate", datetime(2026, 1, 1))

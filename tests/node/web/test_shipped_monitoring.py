@@ -63,8 +63,8 @@ def tokens(expression: str) -> Iterator[Token]:
 
 
 def metrics_of(expression: str) -> dict[str, set[str]]:
-    """The metrics of a query, each with the labels that are asked of it; asserts that brackets match, that nothing but
-    known functions is called, and that selectors are lists of matchers."""
+    """Return the metrics of a query, each with the labels that are asked of it. Asserts that brackets match, that only
+    known functions are called, and that selectors are lists of matchers."""
     found, labels_of_all, depth = dict[str, set[str]](), set[str](), list[str]()
     left = list(tokens(expression))
     while left:
@@ -103,7 +103,7 @@ def _selected(left: list[Token]) -> set[str]:
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    """What /metrics prints of a node that has something of everything."""
+    """Return the text of /metrics for a node that has something of everything."""
     metrics = Metrics()
     for route in ROUTES:
         metrics.count(route.name, 200)
@@ -287,7 +287,7 @@ def test_a_prometheus_set_up_as_the_docs_say_has_an_answer_for_each_query_of_the
 
 
 def _answer(query: str) -> list[Any]:
-    """What Prometheus answers, [] while it does not."""
+    """Return the answer of Prometheus, or [] while it does not answer."""
     connection = HTTPConnection("127.0.0.1", PROMETHEUS_PORT, timeout=10)
     try:
         connection.request("GET", f"/api/v1/query?query={quote(query)}")

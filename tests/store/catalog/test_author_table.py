@@ -1,4 +1,4 @@
-"""What an author has on a disk is counted as it comes and goes, and a file of an earlier program is counted once."""
+"""An author's records on a disk are counted as they come and go; a file of an earlier program is counted once."""
 
 import sqlite3
 from pathlib import Path

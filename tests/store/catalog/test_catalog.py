@@ -34,7 +34,7 @@ def name(n: int) -> Name:
 
 
 class Model:
-    """What the index should say, and the index."""
+    """A model of the index, and the index."""
 
     def __init__(self, disk: Disk) -> None:
         self.catalog = Catalog(disk)

@@ -1,4 +1,4 @@
-"""What is owed is remembered across restarts, within bounds, and struck out when paid."""
+"""Hints are remembered across restarts, within bounds, and struck out when delivered."""
 
 from dht import NodeId
 from store import Kind, MemoryDisk, RecordStore, StoreConfig

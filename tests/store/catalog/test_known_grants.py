@@ -1,4 +1,4 @@
-"""What proves records outlives crashes, lost indexes and compaction, and goes when no record names it any more."""
+"""Grants that prove records outlive crashes, lost indexes and compaction, and go when no record names them any more."""
 
 from dataclasses import replace
 

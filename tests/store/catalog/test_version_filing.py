@@ -24,7 +24,8 @@ def author(number: int) -> Identity:
 
 
 def page(at: float, number: int = 1, *, by: int = -1, **said: object) -> Record:
-    """What a page said so many seconds after the clock's start; each version by another author, or `by` one."""
+    """Return a page as it was so many seconds after the clock's start; each version is by another author, or by author
+    `by`."""
     document = replace(Document(url(number), WALL + at, 200, text=f"text at {at}"), **said)
     content = b"" if said.get("gone") else f"<p>at {at}".encode()
     made = replace(draft(number, at=at, days=KEPT_DAYS + int(at // DAY_S)), body=encode_document(document))

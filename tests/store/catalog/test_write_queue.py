@@ -1,4 +1,4 @@
-"""Whoever writes at once shares a commit, and whoever goes away leaves no riddle in the log."""
+"""Writers at the same moment share a commit, and a writer that goes away leaves no riddle in the log."""
 
 import asyncio
 import gc

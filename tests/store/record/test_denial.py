@@ -1,4 +1,4 @@
-"""What the strategy takes back, for which records, and who is to blame for them."""
+"""A denied URL or a blocked author takes records back. A peer that still brings them is no liar."""
 
 import msgspec
 import pytest

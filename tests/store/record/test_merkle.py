@@ -1,4 +1,4 @@
-"""What the records of a package share is hashed once, and nothing passes that a path alone would not prove."""
+"""The shared part of a package's records is hashed once, and nothing passes that a path alone would not prove."""
 
 from hashlib import sha256
 

@@ -70,7 +70,7 @@ def _opened(session: RangeSession) -> Ranges:
 
 
 def _carried(short: Ranges) -> Ranges:
-    """What comes out at the other side; the types' bounds are checked on the way."""
+    """Return a message as the other side decodes it; the types' bounds are checked on the way."""
     return msgspec.msgpack.decode(msgspec.msgpack.encode(short), type=Ranges)
 
 

@@ -1,4 +1,4 @@
-"""What stands for a version orders as the version does, and two that look alike are one."""
+"""A short version orders as the version does, and two that look alike are one."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What is dated in the future, or asks to be kept for too long, is passed over."""
+"""Records that are dated in the future, or ask to be kept for too long, are passed over."""
 
 from store import Kind, MemoryDisk
 from tests.store.support import StillClock, draft, open_store, records

@@ -1,4 +1,4 @@
-"""Whose silence is no news, and when so many fall silent together that a cut is likelier."""
+"""Some silences are no news; when many fall silent together, a partition is likelier."""
 
 from dht import NodeId
 from store.repair.absences import CUT_S, HEARD_S, LAPTOP_S, LAST_S, NIGHT_S, NOTICED_S, STABLE_S, Absences

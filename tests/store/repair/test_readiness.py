@@ -28,7 +28,7 @@ SLOT, OTHER = Slot(1), Slot(2)
 
 @dataclass
 class World:
-    """What the view shows, the same for every slot."""
+    """The view of the overlay, the same for every slot."""
 
     owners: tuple[NodeId, ...] = ()
     live: tuple[NodeId, ...] = ()

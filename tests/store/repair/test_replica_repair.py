@@ -1,4 +1,4 @@
-"""Who says that it is ready has what was acknowledged, whoever dies, joins, sleeps or is cut off meanwhile."""
+"""A ready owner has every acknowledged record, whichever node dies, joins, sleeps or is cut off meanwhile."""
 
 import asyncio
 import random
@@ -23,7 +23,7 @@ def page(number: int) -> Draft:
 
 @dataclass
 class Ledger:
-    """What was acknowledged, and when."""
+    """The acknowledged records, and when each was acknowledged."""
 
     net: Net
     safe: list[tuple[float, Draft]] = field(default_factory=list)
@@ -69,7 +69,7 @@ async def started(net: Net, count: int) -> None:
 
 
 def formers(net: Net) -> set[tuple[Slot, NodeId]]:
-    """Who answers for a slot that is another's, and does not keep it for a silent owner."""
+    """Return the ready peers of each slot that neither own it nor keep it for a silent owner."""
     slots = map(Slot, range(1 << net.strategy.slot_bits))
     view = net.running()[0].overlay
     return {

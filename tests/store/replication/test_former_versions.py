@@ -25,7 +25,7 @@ def gone(at: float) -> Draft:
 
 
 def kept(node: Node, of: Draft = FIRST) -> list[str]:
-    """What the former versions of a page say that lie on a node; "" for an erasure."""
+    """Return the contents of a page's former versions on a node; "" for an erasure."""
     found = [node.store.find(Kind.FORMER, id) for id in node.store.formers(of.id)]
     return [(each.content or b"").decode() for each in found if each]
 

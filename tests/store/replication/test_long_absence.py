@@ -1,4 +1,4 @@
-"""Who comes back after weeks brings back nothing that went meanwhile, and what all others lost."""
+"""A node that returns after weeks brings back nothing that was removed meanwhile, and restores what all others lost."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What an owner takes from a peer: what is new must prove itself, what is known changes nothing."""
+"""An owner accepts new records from a peer if they prove themselves; known records change nothing."""
 
 from msgspec.structs import replace
 

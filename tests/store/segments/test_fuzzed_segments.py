@@ -1,5 +1,5 @@
-"""Segments with every form of a frame, bent: an index that is built from them leads to records as they were written, or
-to none; nothing raises, and what comes after is kept."""
+"""Segments with every form of a frame are bent. An index that is built from them leads to records as they were written,
+or to none. Nothing raises, and records written later are kept."""
 
 import asyncio
 from contextlib import suppress

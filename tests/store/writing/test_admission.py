@@ -1,4 +1,4 @@
-"""Who may write into a slot: candidates; other members hand over and push found URLs at a bounded rate."""
+"""Candidates may write into a slot; other members hand over and push found URLs at a bounded rate."""
 
 import asyncio
 from dataclasses import replace as with_setting

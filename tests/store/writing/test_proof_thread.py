@@ -1,4 +1,4 @@
-"""What a peer sends is proved beside the event loop where it is much."""
+"""Large packages from peers are proved beside the event loop."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Who takes a record, when it is safe, and who keeps a copy for owners that do not answer."""
+"""Writes of records: which nodes accept one, when it is safe, and which keep a copy for owners that do not answer."""
 
 from dataclasses import dataclass, field
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Who held a lease proves it with what it wrote, wherever that goes later; honest nodes agree on it."""
+"""A lease holder's records carry the proof of the lease, wherever they go later; honest nodes agree on it."""
 
 import asyncio
 from collections.abc import Iterable
@@ -58,7 +58,7 @@ async def test_a_holder_writes_nothing_without_a_grant_and_under_the_grants_epoc
 
 @in_network(5, replicas=4)
 async def test_it_is_proved_to_who_slept_then_and_to_who_comes_after_all_who_signed_have_gone(net: Net) -> None:
-    """What is owed to a sleeper is brought with its grants; who signed is no candidate any more when the next joins."""
+    """Hints reach a sleeper with their grants. Signers are no candidates any more when the next node joins."""
     net.candidates = 16
     await started(net, 4)
     net.list[3].kill()
@@ -87,7 +87,7 @@ async def test_who_loses_its_index_can_still_prove_what_it_has(net: Net) -> None
 
 @in_network(5)
 async def test_a_network_of_one_grows(net: Net) -> None:
-    """What a node wrote when it was alone is signed by itself: the others take it while they fill their slots."""
+    """A lone node signs its own records, and the others accept them while they fill their slots."""
     await started(net, 1)
     await write(net, PAGES, net.list[0])
     for node in net.list[1:]:

@@ -1,4 +1,4 @@
-"""What a WARC of ours says is read by ours, by warcio and by FastWARC alike."""
+"""Our reader, warcio and FastWARC read the same from a WARC of ours."""
 
 import gzip
 import io

@@ -21,7 +21,8 @@ SEARXNG_YACY = "query=task&startRecord=0&maximumRecords=10&contentdom=text&resou
 
 
 def read_as_searxng_yacy(body: Any) -> list[dict[str, Any]]:
-    """What SearXNG's engine `yacy` (2026-10) reads: link, title and description must be there, a date must parse."""
+    """Read an answer as SearXNG's engine `yacy` (2026-10) does: link, title and description must be there, a date must
+    parse."""
     return [
         {
             "url": item["link"],
@@ -120,7 +121,8 @@ def test_sounds_are_not_asked_of_the_network(site: Any) -> None:
 
 
 def read_as_perplexica(body: Any) -> tuple[list[dict[str, Any]], list[str]]:
-    """What Perplexica's `searchSearxng` hands on: results with url, title, content, maybe pictures; suggestions."""
+    """Read an answer as Perplexica's `searchSearxng` does: results with url, title, content, maybe pictures;
+    suggestions."""
     for result in body["results"]:
         assert not result.get("img_src") and not result.get("thumbnail"), "shown as a picture where it is there"
     return [{name: result[name] for name in ("url", "title", "content")} for result in body["results"]], body[

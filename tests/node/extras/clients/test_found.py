@@ -1,4 +1,4 @@
-"""What clients are told of an answer, whoever wrote it."""
+"""Clients get the results of an answer safely, whoever wrote it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Who counts as one caller of the web listener, and how often one may ask."""
+"""The web listener tells callers apart, and limits how often each may ask."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Whose request a proxy passes on: read from the right, as far as proxies are trusted, whatever the caller wrote."""
+"""The caller behind a proxy is read from the right, as far as proxies are trusted, whatever the caller wrote."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What a page of results holds and weighs; results that came first, then all of the very same search."""
+"""A page of results has its parts and its weight; first results come early, then all of the very same search."""
 
 import re
 from html import unescape
