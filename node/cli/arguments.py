@@ -227,9 +227,9 @@ def _add_crawl(verbs: Verbs) -> None:
     crawl.add_argument("--depth", type=Between(0, 100), default=0, metavar="N", help="links to follow (default 0)")
     about = (
         "limits the links: the URL's host, its registrable domain, addresses with the same beginning up to the "
-        "last / (prefix), or no limit (whole, the default)"
+        "last / (prefix), or no limit (whole); default: host for one URL, whole for several, files and sitemaps"
     )
-    crawl.add_argument("--scope", choices=("host", "domain", "prefix", "whole"), default="whole", help=about)
+    crawl.add_argument("--scope", choices=("host", "domain", "prefix", "whole"), help=about)
     about = "a file with one URL a line, or a .warc[.gz]"
     add_repeatable(crawl, "--from", "FILE", about, dest="files", type=Path)
     add_repeatable(crawl, "--sitemap", "URL", "a sitemap with pages to crawl", dest="sitemaps")

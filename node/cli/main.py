@@ -57,7 +57,7 @@ def load(module: str) -> ModuleType:
 def _tell(error: Exception) -> int:
     """Print one line for each of our own errors, also those in a group; anything else is a bug and stays loud."""
     from dht import DseError, InputError
-    from node.errors import ConfigError, TwinRuns
+    from node.errors import ConfigError, TwinRuns, error_text
     from node.views.safe_text import plain_lines
 
     if isinstance(error, ExceptionGroup):
@@ -67,7 +67,7 @@ def _tell(error: Exception) -> int:
         return max(_tell(inner) for inner in ours.exceptions)
     if not isinstance(error, DseError | OSError):
         raise error
-    print(f"dse-node: {plain_lines(str(error))}", file=sys.stderr)
+    print(f"dse-node: {plain_lines(error_text(error))}", file=sys.stderr)
     if isinstance(error, ConfigError):
         return BAD_CONFIG
     if isinstance(error, TwinRuns):

@@ -50,6 +50,9 @@ def crawl(arguments: Namespace) -> int:
         return _explain(arguments)
     if not (arguments.urls or arguments.files or arguments.sitemaps):
         raise NothingToDo("crawl", "names no address", "give a URL, --from FILE, --sitemap URL or --explain URL")
+    if arguments.scope is None:
+        is_one = len(arguments.urls) == 1 and not (arguments.files or arguments.sitemaps)
+        arguments.scope = "host" if is_one else "whole"
     node, told = client(arguments, needs_token=True), _Answers()
     for urls, sitemaps in _batches(arguments):
         order = {"urls": urls, "sitemaps": sitemaps, "depth": arguments.depth, "scope": arguments.scope}

@@ -6,6 +6,7 @@ import sys
 import tomllib
 from argparse import Namespace
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -78,13 +79,15 @@ def _answers(arguments: Namespace, data: DataDir) -> FirstAnswers:
     print(f"This makes a node in {data.root}. Press Enter for the value in brackets, Ctrl-C to stop.")
     is_open = arguments.profile == "server" and not arguments.set
     costs = costs_here(data.root) if is_open else ""
-    return first_answers(ask, costs, needs_network=not arguments.network, needs_limits=is_open)
+    check = None if arguments.network else lambda name, words: invitation_for(given_network(name), words)
+    return first_answers(ask, costs, check_network=check, needs_limits=is_open)
 
 
 def asks_invitations(network: str) -> bool:
     return parse_document(load_network(network).first.document).admission == "invited"
 
 
+@cache  # a wizard checks it at its question
 def given_network(given: str) -> str:
     """Return the checked text of a network file, given its path or its URL."""
     if not is_url(given):
@@ -181,8 +184,8 @@ def _print_made(arguments: Namespace, data: DataDir, identity: Identity, site: s
     if arguments.json:
         print_json({"node_id": identity.node_id.hex(), "data_dir": str(data.root), "config": str(data.config)})
         return
-    where = "" if arguments.data_dir is None else f" --data-dir {data.root}"
+    where = "" if arguments.data_dir is None else f" --data-dir {shlex.quote(str(data.root))}"
     print(f"made node {identity.node_id.hex()} in {data.root}")
     print(f"settings: {data.config}\nstart it: dse-node run{where}")
     if site:
-        print(f"and beside it: dse-node crawl {shlex.quote(site)} --depth 3 --scope host{where}")
+        print(f"and beside it: dse-node crawl {shlex.quote(site)} --depth 3{where}")
