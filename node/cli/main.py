@@ -28,7 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character gets "?" in its place
             stream.reconfigure(errors="replace")
     parser = build_parser()
-    arguments = parser.parse_args(argv)
+    arguments, rest = parser.parse_known_args(argv)
+    if rest:
+        (arguments.parser if "parser" in arguments else parser).error(f"unrecognized arguments: {' '.join(rest)}")
     if arguments.verb is None:
         (arguments.parser if "parser" in arguments else parser).print_help()
         return OK

@@ -18,6 +18,7 @@ from dht import (
     write_secret,
 )
 from node.cli.commands.output import print_facts, print_json
+from node.cli.commands.process import holder
 from node.cli.commands.target_node import data_dir
 from node.config.data_dir import DataDir
 from node.errors import BadDataDir, error_text
@@ -70,7 +71,8 @@ def accept(arguments: Namespace) -> int:
     assert found is not None
     data.invite(str(found))
     print_facts(invitation_facts(found))
-    print("restart the node to use it: dse-node run")
+    commands = "`dse-node stop`, then `dse-node run`" if holder(data) else "`dse-node run`"
+    print(f"The node uses it after its next start: {commands}")
     return 0
 
 

@@ -37,7 +37,8 @@ def test_a_wrong_answer_is_explained_and_asked_again_but_not_for_ever() -> None:
     lines = iter(["much", "10 GB", "https://a.example/"])
     answers = first_answers(ask, "", check_network=None, needs_limits=True)
     assert answers.settings == ("store.quota_bytes=10000000000",) and answers.site == "https://a.example/"
-    assert asked[1].startswith("much: is not a size, rate or time range") and asked[1].endswith("\n[20 GB, no limit, always] ")
+    assert asked[1].startswith("much: is not a size, rate or time range")
+    assert asked[1].endswith("\n[20 GB, no limit, always] ")
     assert len(asked) == 3
     lines = iter(["much"] * 9)
     with pytest.raises(ConfigError):

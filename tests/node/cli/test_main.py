@@ -556,7 +556,7 @@ def test_init_takes_settings_and_refuses_bad_ones(tmp_path: Path, capsys: pytest
     place = ["init", "--yes", "--data-dir", str(tmp_path / "home")]
     for pair, words in [
         ("node.web_prot=1", "unknown key node.web_prot; did you mean node.web_port?"),
-        ("node.web_port=x", "node.web_port: expected int, got str"),
+        ("node.web_port=x", "node.web_port: takes a whole number, not a text"),
         ("store.quota_bytes=0", "store.quota_bytes: 0 is not 1 or more"),
         ("node.web_port", "write KEY=VALUE"),
     ]:
