@@ -166,7 +166,8 @@ def _add_asking(verbs: Verbs) -> None:
     _add_crawl(verbs)
     about = "list the crawl jobs since the node's start, or cancel one"
     jobs = add_verb(verbs, "jobs", "jobs:jobs", about, "dse-node jobs cancel 3")
-    jobs.add_argument("action", nargs="?", choices=("cancel",), help="drop the addresses of a job that still wait here")
+    about = "drop the addresses of a job that still wait here"
+    jobs.add_argument("action", nargs="?", choices=("cancel",), metavar="cancel", help=about)
     jobs.add_argument("number", nargs="?", type=Between(1, 1 << 31), metavar="ID", help="of the job, as listed")
     add_place(jobs, url=True, json=True)
     example = "dse-node remove https://example.org/private/"

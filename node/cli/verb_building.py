@@ -19,8 +19,8 @@ class Parser(argparse.ArgumentParser):
         """Print the usage and what is wrong, and end with code 2."""
         if found := _CHOICE.fullmatch(message):
             typed, verbs = found[1], [name.strip("'") for name in found[2].split(", ")]
-            near = difflib.get_close_matches(typed, verbs, n=2)
-            remedy = f"did you mean {' or '.join(near)}?" if near else f"`{self.prog} --help` lists all"
+            near = difflib.get_close_matches(typed, verbs, n=1)
+            remedy = f"did you mean {near[0]}?" if near else f"`{self.prog} --help` lists all"
             message = f"{typed!r} is not a command; {remedy}"
             if typed and self.prog.count(" ") == 0 and not near:
                 message += "; options come after the command, as in: dse-node status --data-dir DIR"

@@ -53,7 +53,7 @@ def test_settings_are_read_and_the_rest_keeps_its_default() -> None:
         ('[dht]\nannounce_v6 = "fe80::1%eth0"\n', ["announce_v6: 'fe80::1%eth0' is not a unicast IPv6 address"]),
         ("[node]\nfamilies = [5]\n", ["node.families", "5", "it takes 4 or 6"]),
         ('[crawl]\nrevisit = "often"\n', ["crawl.revisit", "often", 'it takes "gain" or "changed" or "all"']),
-        ('[crawl]\nmin_delay_s = "often"\n', ["crawl.min_delay_s: expected float", "`dse-node paths --keys` says"]),
+        ('[crawl]\nmin_delay_s = "often"\n', ["crawl.min_delay_s: takes a number", "write a value such as 1.0"]),
         ("[node]\nfamilies = []\n", ["families: is empty"]),
         ('[hook]\ncommand = "mail ann"\n', ["hook.command", "takes a list, not a text"]),
         ('[hook]\ncommand = ["mail", "ann"]\n', ["command: 'mail' does not begin with /", "whole path"]),
@@ -65,7 +65,7 @@ def test_settings_are_read_and_the_rest_keeps_its_default() -> None:
         ("[hook]\nmember_s = -1\n", ["member_s: -1.0 is not between 0 and 2"]),
         ("[hook]\ntimeout_s = 0\n", ["timeout_s: 0.0 is not between 0.1 and 300"]),
         ('[node]\nlog_level = "loud"\n', ["node.log_level", "loud"]),
-        ("node = 3\n", ["node: expected table, got int"]),
+        ("node = 3\n", ["node: takes a table, not a whole number"]),
         ("[node\n", ["this is not TOML", "line 1"]),
     ],
 )
