@@ -96,6 +96,7 @@ def _add_setup(verbs: Verbs) -> None:
     init.add_argument("--invitation", metavar='"WORDS"|FILE', default="", help=about)
     init.add_argument("--profile", choices=("guest", "server", "campus"), default="server", help="its limits")
     init.add_argument("--name", default="private", help="name of the new private network (default: private)")
+    init.add_argument("--site", default="", metavar="URL", help="crawl this site at the first start")
     add_repeatable(init, "--set", "KEY=VALUE", "set a value, such as node.web_port=8190")
     init.add_argument("--yes", action="store_true", help="ask nothing (same as when there is no terminal)")
     add_place(init, json=True)

@@ -43,7 +43,12 @@ class FirstAnswers:
 
 
 def first_answers(
-    ask: Ask, costs: str, *, check_network: Callable[[str, str], object] | None, needs_limits: bool
+    ask: Ask,
+    costs: str,
+    *,
+    check_network: Callable[[str, str], object] | None,
+    needs_limits: bool,
+    needs_site: bool = True,
 ) -> FirstAnswers:
     """Ask what the command line left open, and check each answer at once; raises DseError where none can be used.
     `check_network`: raises DseError or OSError where a network and words are none; None: it is not asked for."""
@@ -61,7 +66,8 @@ def first_answers(
     if needs_limits:
         about = "What may it use of disk, line and hours? For example: 50 GB, 500 kB/s, 22:00-07:00"
         settings = _asked(ask, f"{costs}\n{about}\n[20 GB, no limit, always] ", limits_of)
-    site = _asked(ask, "Which site should it crawl first? For example: https://www.example.org/\n[none] ", site_named)
+    question = "Which site should it crawl first? For example: https://www.example.org/\n[none] "
+    site = _asked(ask, question, site_named) if needs_site else ""
     return FirstAnswers(network, invitation, settings, site)
 
 

@@ -15,8 +15,8 @@ from dht import Identity, PuzzleFile, parse_document, solve_all, work_of
 from node.cli.commands.invitations import invitation_for
 from node.cli.commands.output import ask, is_terminal, print_facts, print_json
 from node.cli.commands.target_node import data_dir
-from node.cli.first_questions import FirstAnswers, costs_here, first_answers
-from node.config.data_dir import DataDir
+from node.cli.first_questions import FirstAnswers, costs_here, first_answers, site_named
+from node.config.data_dir import FIRST_DEPTH, DataDir
 from node.config.settings import Config
 from node.config.toml_reader import keys_of, parse_config
 from node.config.toml_writer import explain_keys, toml_value, write_config
@@ -41,6 +41,7 @@ def init(arguments: Namespace) -> int:
     if data.config.exists():
         raise BadDataDir(str(data.root), "there is a node here already", "start it: `dse-node run`")
     answers = _answers(arguments, data)
+    site = site_named(arguments.site) or answers.site
     given: str = arguments.network or answers.network
     network = given_network(given) if given else None
     invitation = invitation_for(network, arguments.invitation or answers.invitation) if network is not None else None
@@ -66,7 +67,9 @@ def init(arguments: Namespace) -> int:
         data.invite(str(invitation))
     solve_puzzle(data, identity)
     data.config.write_text(write_config(Config, settings))
-    _print_made(arguments, data, identity, answers.site)
+    if site:
+        data.first_site.write_text(f"{site}\n")
+    _print_made(arguments, data, identity, site)
     if invitation is None and settings.get("node.mode") != "client" and asks_invitations(network):
         print(UNINVITED, file=sys.stderr)
     return 0
@@ -80,7 +83,7 @@ def _answers(arguments: Namespace, data: DataDir) -> FirstAnswers:
     is_open = arguments.profile == "server" and not arguments.set
     costs = costs_here(data.root) if is_open else ""
     check = None if arguments.network else lambda name, words: invitation_for(given_network(name), words)
-    return first_answers(ask, costs, check_network=check, needs_limits=is_open)
+    return first_answers(ask, costs, check_network=check, needs_limits=is_open, needs_site=not arguments.site)
 
 
 def asks_invitations(network: str) -> bool:
@@ -188,4 +191,4 @@ def _print_made(arguments: Namespace, data: DataDir, identity: Identity, site: s
     print(f"made node {identity.node_id.hex()} in {data.root}")
     print(f"settings: {data.config}\nstart it: dse-node run{where}")
     if site:
-        print(f"and beside it: dse-node crawl {shlex.quote(site)} --depth 3{where}")
+        print(f"it then crawls {site}, {FIRST_DEPTH} links deep within that host")

@@ -71,7 +71,8 @@ def test_at_a_terminal_three_answers_make_a_node(tmp_path: Path) -> None:
         assert init.wait(60) == 0, said
     os.close(ours)
     assert said.count("[") == 3 and "free at" in said and "ms of one core" in said
-    assert "dse-node crawl https://www.example.org --depth 3" in said
+    assert "it then crawls https://www.example.org, 3 links deep" in said
+    assert (tmp_path / "node" / "first-site").read_text() == "https://www.example.org\n"
     config = load_config(tmp_path / "node" / "config.toml")
     assert (config.store.quota_bytes, config.crawl.hours) == (2_000_000_000, "22:00-07:00")
 
