@@ -232,7 +232,7 @@ def _add_crawl(verbs: Verbs) -> None:
         "last / (prefix), or no limit (whole); default: host for one URL, whole for several, files and sitemaps"
     )
     crawl.add_argument("--scope", choices=("host", "domain", "prefix", "whole"), help=about)
-    about = "a file with one URL a line, or a .warc[.gz]"
+    about = "a file with one URL a line, OPML, bookmarks as HTML, or a .warc[.gz]"
     add_repeatable(crawl, "--from", "FILE", about, dest="files", type=Path)
     add_repeatable(crawl, "--sitemap", "URL", "a sitemap with pages to crawl", dest="sitemaps")
     crawl.add_argument("--dry-run", action="store_true", help="show URLs that would be added or refused; write nothing")
