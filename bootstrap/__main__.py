@@ -12,6 +12,7 @@ import ipaddress
 import logging
 import random
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -42,10 +43,20 @@ log = logging.getLogger(__name__)
 DEFAULT_PORT = 8091
 
 
+def _utc_lines() -> logging.Formatter:
+    """Write log lines as `dse-node run` does: ISO 8601 in UTC, to the millisecond."""
+    formatter = logging.Formatter("%(asctime)s %(levelname)-7s %(name)s %(message)s")
+    formatter.converter = time.gmtime
+    formatter.default_time_format, formatter.default_msec_format = "%Y-%m-%dT%H:%M:%S", "%s.%03dZ"
+    return formatter
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a bare overlay node until SIGINT or SIGTERM; return its exit code."""
     options = _parser().parse_args(arguments)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
+    lines = logging.StreamHandler(sys.stderr)
+    lines.setFormatter(_utc_lines())
+    logging.basicConfig(level=logging.INFO, handlers=[lines])
     library_log("asyncio")
     try:
         network = load_network(options.network)

@@ -120,3 +120,11 @@ class HomeNotRunning(NotRunning):
 
     def __str__(self) -> str:
         return f"{self.url}: {self.reason}; {self.remedy}"
+
+
+def error_text(error: Exception) -> str:
+    """Return what an error says to a person; what the system says of a file without its number."""
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror[0].lower()}{error.strerror[1:]}"
+    return str(error)

@@ -1,6 +1,8 @@
 """Keeps a node admitted: it asks its attesters to reach it, until enough of them name it."""
 
 import asyncio
+import re
+from collections import Counter
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -17,6 +19,8 @@ from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.reachability.attester import ASKED, NEAREST, Attester, AttestMe, Reach
 from dht.wire.contact import Contact
+
+_WRAPPED = re.compile(r"(?:bad message between us and peer [0-9a-f]+: )+")  # what each peer on the way adds
 
 LOOK_S = 1.0
 RETRY_S, RETRIES = 2.0, 5  # between two questions to one member while too few name this node; so often
@@ -84,7 +88,8 @@ class AdmissionUpkeep:
         if admission.is_member(core.node_id) or self._view.first_meeting.is_lost:
             return ""
         named, lacks = len(admission.attesters(core.node_id)), admission.lacks(core.node_id)
-        refused = [f"{peer.hex()[:8]}: {reason}" for peer, reason in sorted(self._failed.items())]
+        causes = Counter(_WRAPPED.sub("", reason) for reason in self._failed.values())
+        refused = [f"{cause} ({count} members)" if count > 1 else cause for cause, count in causes.most_common()]
         asked = "; ".join(refused) or ("" if self._asked_at else "it knows no member to ask")
         if flaw := self._invitation.flaw():
             asked = flaw

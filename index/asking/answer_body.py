@@ -108,7 +108,7 @@ class AnswerBody:
             "score": scored.score,
             "language": text.language,
             "fetched_at": text.fetched_at,
-            "date": date_of(text),
+            "date": date_of(text) or None,
             "id": text.id.hex(),
             "replicas": len(view.ready(slot_of(text.key, view.strategy.slot_bits))),
             "site_more": page.more.get(text.id, 0),

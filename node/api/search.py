@@ -70,7 +70,7 @@ class SearchResult(ResponseBody):
     score: float
     language: str
     fetched_at: float
-    date: float
+    date: float | None
     id: str
     replicas: int
     site_more: int

@@ -96,6 +96,7 @@ def _add_setup(verbs: Verbs) -> None:
     init.add_argument("--invitation", metavar='"WORDS"|FILE', default="", help=about)
     init.add_argument("--profile", choices=("guest", "server", "campus"), default="server", help="its limits")
     init.add_argument("--name", default="private", help="name of the new private network (default: private)")
+    init.add_argument("--site", default="", metavar="URL", help="crawl this site at the first start")
     add_repeatable(init, "--set", "KEY=VALUE", "set a value, such as node.web_port=8190")
     init.add_argument("--yes", action="store_true", help="ask nothing (same as when there is no terminal)")
     add_place(init, json=True)
@@ -166,7 +167,8 @@ def _add_asking(verbs: Verbs) -> None:
     _add_crawl(verbs)
     about = "list the crawl jobs since the node's start, or cancel one"
     jobs = add_verb(verbs, "jobs", "jobs:jobs", about, "dse-node jobs cancel 3")
-    jobs.add_argument("action", nargs="?", choices=("cancel",), help="drop the addresses of a job that still wait here")
+    about = "drop the addresses of a job that still wait here"
+    jobs.add_argument("action", nargs="?", choices=("cancel",), metavar="cancel", help=about)
     jobs.add_argument("number", nargs="?", type=Between(1, 1 << 31), metavar="ID", help="of the job, as listed")
     add_place(jobs, url=True, json=True)
     example = "dse-node remove https://example.org/private/"
@@ -227,10 +229,10 @@ def _add_crawl(verbs: Verbs) -> None:
     crawl.add_argument("--depth", type=Between(0, 100), default=0, metavar="N", help="links to follow (default 0)")
     about = (
         "limits the links: the URL's host, its registrable domain, addresses with the same beginning up to the "
-        "last / (prefix), or no limit (whole, the default)"
+        "last / (prefix), or no limit (whole); default: host for one URL, whole for several, files and sitemaps"
     )
-    crawl.add_argument("--scope", choices=("host", "domain", "prefix", "whole"), default="whole", help=about)
-    about = "a file with one URL a line, or a .warc[.gz]"
+    crawl.add_argument("--scope", choices=("host", "domain", "prefix", "whole"), help=about)
+    about = "a file with one URL a line, OPML, bookmarks as HTML, or a .warc[.gz]"
     add_repeatable(crawl, "--from", "FILE", about, dest="files", type=Path)
     add_repeatable(crawl, "--sitemap", "URL", "a sitemap with pages to crawl", dest="sitemaps")
     crawl.add_argument("--dry-run", action="store_true", help="show URLs that would be added or refused; write nothing")

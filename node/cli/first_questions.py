@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import urlsplit
 
-from crawl import FetchHours
-from node.errors import ConfigError
+from crawl import BadUrl, FetchHours, canonical_url
+from dht import DseError
+from node.errors import ConfigError, error_text
 from node.views.status import size
 
 Answer = TypeVar("Answer")
@@ -40,16 +42,32 @@ class FirstAnswers:
     site: str = ""
 
 
-def first_answers(ask: Ask, costs: str, *, needs_network: bool, needs_limits: bool) -> FirstAnswers:
-    """Ask what the command line left open; raises ConfigError where no answer can be used."""
+def first_answers(
+    ask: Ask,
+    costs: str,
+    *,
+    check_network: Callable[[str, str], object] | None,
+    needs_limits: bool,
+    needs_site: bool = True,
+) -> FirstAnswers:
+    """Ask what the command line left open, and check each answer at once; raises DseError where none can be used.
+    `check_network`: raises DseError or OSError where a network and words are none; None: it is not asked for."""
     network, invitation, settings = "", "", tuple[str, ...]()
-    if needs_network:
+    if check_network:
+
+        def read_network(text: str) -> tuple[str, str]:
+            name, words = network_of(text)
+            if name:
+                check_network(name, words)
+            return name, words
+
         about = "Which network do you want to join? Give its file or URL, and the invitation words if you have some"
-        network, invitation = _asked(ask, f"{about}\n[a new private one] ", network_of)
+        network, invitation = _asked(ask, f"{about}\n[a new private one] ", read_network)
     if needs_limits:
         about = "What may it use of disk, line and hours? For example: 50 GB, 500 kB/s, 22:00-07:00"
         settings = _asked(ask, f"{costs}\n{about}\n[20 GB, no limit, always] ", limits_of)
-    site = ask("Which site should it crawl first? For example: https://www.example.org/\n[none] ").strip()
+    question = "Which site should it crawl first? For example: https://www.example.org/\n[none] "
+    site = _asked(ask, question, site_named) if needs_site else ""
     return FirstAnswers(network, invitation, settings, site)
 
 
@@ -60,6 +78,20 @@ def network_of(text: str) -> tuple[str, str]:
     except ValueError as error:
         raise ConfigError(text, str(error).lower(), 'put a file\'s name in quotes, such as "my campus.toml"') from None
     return name, " ".join(words)
+
+
+def site_named(text: str) -> str:
+    """Return the address of a site, "" for none, with https:// where a person left it out."""
+    if not text:
+        return ""
+    url = text if "://" in text else f"https://{text}"
+    try:
+        canonical_url(url)
+        if not any(sign in urlsplit(url).netloc for sign in ".:") and urlsplit(url).hostname != "localhost":
+            raise BadUrl(url, "its host has no dot")
+    except BadUrl as error:
+        raise ConfigError(text, f"is not a web address ({error.reason})", "try https://www.example.org/") from None
+    return url
 
 
 def limits_of(text: str) -> tuple[str, ...]:
@@ -86,10 +118,11 @@ def _asked(ask: Ask, question: str, read: Callable[[str], Answer]) -> Answer:
     for tries_left in reversed(range(TRIES)):
         try:
             return read(ask(question).strip())
-        except ConfigError as error:
+        except (DseError, OSError) as error:
             if not tries_left:
                 raise
-            question = f"{error}\n"
+            prompt = question.rpartition("\n")[2]
+            question = f"{error_text(error)}\n{prompt}"
     raise AssertionError("the last try returns or raises")
 
 

@@ -28,7 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character gets "?" in its place
             stream.reconfigure(errors="replace")
     parser = build_parser()
-    arguments = parser.parse_args(argv)
+    arguments, rest = parser.parse_known_args(argv)
+    if rest:
+        (arguments.parser if "parser" in arguments else parser).error(f"unrecognized arguments: {' '.join(rest)}")
     if arguments.verb is None:
         (arguments.parser if "parser" in arguments else parser).print_help()
         return OK
@@ -57,7 +59,7 @@ def load(module: str) -> ModuleType:
 def _tell(error: Exception) -> int:
     """Print one line for each of our own errors, also those in a group; anything else is a bug and stays loud."""
     from dht import DseError, InputError
-    from node.errors import ConfigError, TwinRuns
+    from node.errors import ConfigError, TwinRuns, error_text
     from node.views.safe_text import plain_lines
 
     if isinstance(error, ExceptionGroup):
@@ -67,7 +69,7 @@ def _tell(error: Exception) -> int:
         return max(_tell(inner) for inner in ours.exceptions)
     if not isinstance(error, DseError | OSError):
         raise error
-    print(f"dse-node: {plain_lines(str(error))}", file=sys.stderr)
+    print(f"dse-node: {plain_lines(error_text(error))}", file=sys.stderr)
     if isinstance(error, ConfigError):
         return BAD_CONFIG
     if isinstance(error, TwinRuns):

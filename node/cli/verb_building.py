@@ -4,10 +4,29 @@ Nothing that a verb needs is imported here, so that help and a wrong option are 
 """
 
 import argparse
+import difflib
+import re
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
-Parser = argparse.ArgumentParser
+_CHOICE = re.compile(r"argument VERB: invalid choice: '(.*?)' \(choose from (.*)\)")
+
+
+class Parser(argparse.ArgumentParser):
+    """Reads verbs and options; names the verb that was probably meant, where there is none of that name."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and what is wrong, and end with code 2."""
+        if found := _CHOICE.fullmatch(message):
+            typed, verbs = found[1], [name.strip("'") for name in found[2].split(", ")]
+            near = difflib.get_close_matches(typed, verbs, n=1)
+            remedy = f"did you mean {near[0]}?" if near else f"`{self.prog} --help` lists all"
+            message = f"{typed!r} is not a command; {remedy}"
+            if typed and self.prog.count(" ") == 0 and not near:
+                message += "; options come after the command, as in: dse-node status --data-dir DIR"
+        super().error(message)
+
+
 Verbs: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
@@ -15,7 +34,7 @@ def add_verb(verbs: Verbs, name: str, target: str, about: str, example: str = ""
     """Add a verb. `target`: the function that does it, as module:function; `example`: shown below its help."""
     shown = f"example: {example}" if example else None
     verb = verbs.add_parser(name, help=about, description=about, epilog=shown)
-    verb.set_defaults(verb=target)
+    verb.set_defaults(verb=target, parser=verb)
     return verb
 
 

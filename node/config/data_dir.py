@@ -11,6 +11,7 @@
 - invitation: the invitation that lets the node in
 - vouchers/: the vouchers of invitations that this node handed out in words
 - leaving: exists while the node hands everything over to leave its network for good
+- first-site: the address that the node crawls at its first start
 - owner-told: the open matters that the hook reported to the owner
 - hosts.json: the hosts that the owner paused or refuses
 - room.json: the step of room that the node takes part with
@@ -32,6 +33,7 @@ from node.errors import BadDataDir, DataDirLocked
 
 FORMAT = 1  # raised when a newer node could not read an older directory, or the other way round
 TOKEN_BYTES = 32
+FIRST_DEPTH = 3  # links that are followed from the first site, within its host
 _NO_WRITING = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
@@ -48,7 +50,7 @@ class DataDir:
         self.invitation, self.vouchers = root / "invitation", root / "vouchers"
         self.leaving, self.owner_told = root / "leaving", root / "owner-told"
         self.admin_token = root / "admin.token"
-        self.format = root / "format"
+        self.format, self.first_site = root / "format", root / "first-site"
         self.keys, self.dht, self.store = root / "keys", root / "dht", root / "store"
         self.index, self.seen = root / "index", root / "seen"
         self.evidence, self.host_wishes = root / "evidence", root / "hosts.json"
@@ -134,6 +136,10 @@ class DataDir:
                 str(self.admin_token), "too short to be a token", "delete it; `dse-node run` makes another"
             )
         return token
+
+    def read_first_site(self) -> str:
+        """Return the address that the node crawls at its first start; "" where there is none, or it was crawled."""
+        return self.first_site.read_text().strip() if self.first_site.exists() else ""
 
     @contextmanager
     def lock(self, *, only_reads: bool = False) -> Iterator[None]:

@@ -194,7 +194,9 @@ def load_config(path: Path) -> Config:
             raw = file.read(MAX_CONFIG_BYTES + 1)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ConfigError(str(path), f"cannot be read: {reason}", "`dse-node init` makes a node") from None
+        is_missing = isinstance(error, FileNotFoundError)
+        remedy = "`dse-node init` makes a node" if is_missing else "check who owns it and who may read it"
+        raise ConfigError(str(path), f"cannot be read: {reason}", remedy) from None
     if len(raw) > MAX_CONFIG_BYTES:
         raise ConfigError(str(path), f"longer than {MAX_CONFIG_BYTES} bytes", "this is hardly a config.toml")
     try:

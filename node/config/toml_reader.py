@@ -6,6 +6,7 @@ may refuse a value by raising ValueError from `__post_init__`; its text begins w
 
 import dataclasses
 import difflib
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,16 @@ Tree = TypeVar("Tree")
 
 _OWN = re.compile(r"[a-z0-9_]+: ")
 _PATH = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
+_KINDS = re.compile(r"expected (\w+), got (\w+)")
+_KIND_WORDS = {  # of msgspec's names
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "bool": "true or false",
+    "list": "a list",
+    "table": "a table",
+    "null": "nothing",
+}
 
 
 def parse_config(text: str, source: str, tree: type[Tree]) -> Tree:
@@ -37,9 +48,9 @@ def parse_config(text: str, source: str, tree: type[Tree]) -> Tree:
     try:
         return msgspec.convert(data, tree)
     except msgspec.ValidationError as error:
-        flaw = _plain(str(error))
+        flaw = plain_flaw(str(error))
         choices = _choices(tree, flaw.partition(":")[0])
-        remedy = f"it takes {' or '.join(choices)}" if choices else "`dse-node paths --keys` says what each key takes"
+        remedy = f"it takes {' or '.join(choices)}" if choices else _example(tree, flaw.partition(":")[0])
         raise ConfigError(source, flaw, remedy) from None
 
 
@@ -128,12 +139,21 @@ def _same_words(key: str, known: list[str]) -> list[str]:
     return sorted(shared, key=lambda k: -difflib.SequenceMatcher(None, key, k).ratio())
 
 
-def _plain(message: str) -> str:
+def _example(tree: type[Any], path: str) -> str:
+    """Name the default of a key, as TOML has it, to show what it takes."""
+    if path not in keys_of(tree) or not (default := value_of(tree(), path)):
+        return "`dse-node paths --keys` says what each key takes"
+    return f"write a value such as {json.dumps(default)}"
+
+
+def plain_flaw(message: str) -> str:
     """Turn msgspec's `Expected \\`int\\`, got \\`str\\` - at \\`$.node.web_port\\`` into: key, plain words."""
     match = _PATH.match(message)
     what, path = (match["what"], match["path"]) if match else (message, None)
     what = what.replace("`", "").replace("object", "table").replace("array", "list").strip()
     what = what[:1].lower() + what[1:]
+    if kinds := _KINDS.fullmatch(what):
+        what = f"takes {_KIND_WORDS.get(kinds[1], kinds[1])}, not {_KIND_WORDS.get(kinds[2], kinds[2])}"
     if path and _OWN.match(what):  # a branch's own refusal, which begins with the field's name
         return f"{path}.{what}"
     return f"{path}: {what}" if path else what

@@ -140,7 +140,8 @@ class PageImport:
         except InputError as error:
             states[n] = BroughtPage("refused", str(error))
         else:
-            state = BroughtPage("known" if version == before else "older" if version < before else "taken")
+            is_known = version == before or version.at_ms == before.at_ms  # exported from here, and brought back
+            state = BroughtPage("known" if is_known else "older" if version < before else "taken")
             states[n] = BroughtPage("refused", reason) if reason else state
 
     async def _draft(self, capture: Capture, file: str, newest: dict[str, Version]) -> tuple[Draft | None, str]:

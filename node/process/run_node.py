@@ -30,6 +30,7 @@ from dht import (
     Network,
     OverlayService,
     OverlaySettings,
+    RemoteError,
     Supervisor,
     library_log,
     open_overlay,
@@ -46,11 +47,11 @@ from node.app.event_log import COMPARE_EVERY_S, EventLog
 from node.app.node_core import NodeCore
 from node.captures.capture import Capture
 from node.cli.http_client import base_url
-from node.config.data_dir import DataDir
+from node.config.data_dir import FIRST_DEPTH, DataDir
 from node.config.logging_setup import set_log_level
 from node.config.settings import Config, NodeConfig, with_contact
 from node.crawling.machine_load import read_machine
-from node.errors import ConfigError
+from node.errors import ConfigError, NotJoined
 from node.extras import QUERY_TRACER, TRACE_EXPORT, WEB_REPORT, added
 from node.jobs.moving_in import MovingIn
 from node.joining.rejoin import Rejoiner
@@ -125,6 +126,7 @@ async def _serve(
     ending: CleanEnd,
 ) -> None:
     config, own, supervisor = settings.config, Identity.load(data.identity), Supervisor(faults)
+    first_site = data.read_first_site()
     key = CrawlerKey(own) if config.crawl.sign else None
     tracer = added(QUERY_TRACER)(config.traces.share, system_clock, SystemRandom()) if config.traces.url else None
     async with AsyncExitStack() as stack:
@@ -157,6 +159,7 @@ async def _serve(
                 start("trace-export", added(TRACE_EXPORT)(config.traces.url, tracer, _traced_as(own)).run)
             if answers.owner.report:
                 start("web-report", answers.owner.report.run)
+            start("first-site", lambda: _crawl_first_site(answers, data.first_site, first_site))
             start("moving-in", _moving_in(core, config.store, data.root).run)
             start("departure", lambda: _leave(departure, ending.begin))
             start("twin", lambda: give_way_to_twin(overlay))
@@ -164,6 +167,17 @@ async def _serve(
             await web.listening.wait()
             greet_person(config.node)
             _start_joining(start, config.node, network, overlay)
+
+
+async def _crawl_first_site(answers: Service, file: Path, site: str) -> None:
+    """Crawl the site that `init` noted in a file, as soon as the network takes it, and delete that note."""
+    while site:
+        try:
+            await answers.crawl([site], depth=FIRST_DEPTH, scope="host")
+            await asyncio.to_thread(file.unlink)
+            return
+        except (RemoteError, NotJoined):
+            await asyncio.sleep(1.0)
 
 
 def _moving_in(core: NodeCore, config: StoreConfig, root: Path) -> MovingIn:

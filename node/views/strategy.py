@@ -90,8 +90,8 @@ def change_lines(changes: Json, t: Translate) -> Iterator[tuple[str, str]]:
     for change in fields[:MAX_LINES]:
         name = str(change.get("field"))
         before, after = change.get("before"), change.get("after")
-        if isinstance(before, list) and isinstance(after, list):
-            yield from _list_change(name, before, after, t)
+        if isinstance(before, list | tuple) and isinstance(after, list | tuple):
+            yield from _list_change(name, list(before), list(after), t)
         else:
             yield name, f"{_value(name, before)} → {_value(name, after)}"
     for change in rules[:MAX_LINES]:
@@ -156,11 +156,19 @@ def _member_lines(effect: Json, t: Translate) -> Iterator[tuple[str, str]]:
 
 def _list_change(name: str, before: list[object], after: list[object], t: Translate) -> Iterator[tuple[str, str]]:
     for item in [item for item in before if item not in after][:MAX_LINES]:
-        yield f"- {name}", plain(item, 80)
+        yield f"- {name}", _item(item)
     for item in [item for item in after if item not in before][:MAX_LINES]:
-        yield f"+ {name}", plain(item, 80)
+        yield f"+ {name}", _item(item)
     if sorted(map(str, before)) == sorted(map(str, after)):
         yield name, t("change.order")
+
+
+def _item(item: object) -> str:
+    """Write an entry of a list; of a table its names and values, an instant by its day."""
+    if not isinstance(item, dict):
+        return plain(item, 80)
+    values = (f"{key} {instant(value) if key == 'at' else value}" for key, value in item.items())
+    return plain(", ".join(values), 120)
 
 
 def _host_lines(hosts: Json, t: Translate) -> Iterator[tuple[str, str]]:

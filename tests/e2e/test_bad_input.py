@@ -67,7 +67,7 @@ REFUSED_STARTS: dict[str, tuple[Spoil, int, str]] = {
         78,
         "unknown key node.web_prot; did you mean",
     ),
-    "wrong type": (put("config.toml", "web_port = 1", 'web_port = "x"'), 78, "node.web_port: expected int, got str"),
+    "wrong type": (put("config.toml", "web_port = 1", 'web_port = "x"'), 78, "web_port: takes a whole number, not"),
     "out of bounds": (put("config.toml", "web_port = 1", "web_port = 99999"), 78, "node.web_port: 99999 is not a port"),
     "nonsense": (
         put("config.toml", "# max_links = 1000", "max_links = -4"),

@@ -50,6 +50,9 @@ def crawl(arguments: Namespace) -> int:
         return _explain(arguments)
     if not (arguments.urls or arguments.files or arguments.sitemaps):
         raise NothingToDo("crawl", "names no address", "give a URL, --from FILE, --sitemap URL or --explain URL")
+    if arguments.scope is None:
+        is_one = len(arguments.urls) == 1 and not (arguments.files or arguments.sitemaps)
+        arguments.scope = "host" if is_one else "whole"
     node, told = client(arguments, needs_token=True), _Answers()
     for urls, sitemaps in _batches(arguments):
         order = {"urls": urls, "sitemaps": sitemaps, "depth": arguments.depth, "scope": arguments.scope}
@@ -73,7 +76,8 @@ def crawl(arguments: Namespace) -> int:
             "waits": told.waits,
         }
         print_json({**body, "dry_run": arguments.dry_run, **counts})
-    return 1 if told.refused else 0
+    has_failed = track is not None and track.counts["failed"] > 0 and not track.counts["fetched"]
+    return 1 if told.refused or has_failed else 0
 
 
 def _explain(arguments: Namespace) -> int:
@@ -84,7 +88,7 @@ def _explain(arguments: Namespace) -> int:
         print_json(body)
     else:
         print_facts(explained_facts(body, time.time()))
-    return 0
+    return 0 if body["canonical"] else 1
 
 
 def _batches(arguments: Namespace) -> Iterator[tuple[list[str], list[str]]]:

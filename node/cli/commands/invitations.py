@@ -18,9 +18,10 @@ from dht import (
     write_secret,
 )
 from node.cli.commands.output import print_facts, print_json
+from node.cli.commands.process import holder
 from node.cli.commands.target_node import data_dir
 from node.config.data_dir import DataDir
-from node.errors import BadDataDir
+from node.errors import BadDataDir, error_text
 from node.strategy.founding import make_invitation
 from node.views.safe_text import counted, day
 
@@ -70,7 +71,8 @@ def accept(arguments: Namespace) -> int:
     assert found is not None
     data.invite(str(found))
     print_facts(invitation_facts(found))
-    print("restart the node to use it: dse-node run")
+    commands = "`dse-node stop`, then `dse-node run`" if holder(data) else "`dse-node run`"
+    print(f"The node uses it after its next start: {commands}")
     return 0
 
 
@@ -100,7 +102,7 @@ def _given(given: str, network: str) -> Invitation:
     try:
         text = path.read_bytes()[:MAX_FILE_BYTES].decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        reason = f"{given[:80]!r} cannot be read ({error})"
+        reason = f"{given[:80]!r} cannot be read ({error_text(error)})"
         raise BadInvitation(reason, "give seven words, or the path of a file") from None
     if text.lstrip().startswith("dse-invitation"):
         return parse_invitation(text)

@@ -35,7 +35,7 @@ def stop(arguments: Namespace) -> int:
 def end_process(data: DataDir) -> bool:
     """End the process that runs the node of a directory, and wait for that; return whether there was one. Raises
     DataDirLocked where it does not end."""
-    pid = _holder(data)
+    pid = holder(data)
     if pid is None:
         return False
     try:
@@ -45,13 +45,13 @@ def end_process(data: DataDir) -> bool:
         raise BadDataDir(str(data.root), f"process {pid} belongs to another account", remedy) from None
     until = time.monotonic() + STOPS_WITHIN_S
     while time.monotonic() < until:
-        if _holder(data) is None:
+        if holder(data) is None:
             return True
         time.sleep(LOOK_EVERY_S)
     raise DataDirLocked(str(data.root), pid)
 
 
-def _holder(data: DataDir) -> int | None:
+def holder(data: DataDir) -> int | None:
     """Return the process that runs the node of a directory, None where none does. Raises BadDataDir where its number is
     another machine's, or a container's: a process that does not have the lock open is not the node."""
     try:

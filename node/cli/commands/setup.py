@@ -6,6 +6,7 @@ import sys
 import tomllib
 from argparse import Namespace
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from dht import Identity, PuzzleFile, parse_document, solve_all, work_of
 from node.cli.commands.invitations import invitation_for
 from node.cli.commands.output import ask, is_terminal, print_facts, print_json
 from node.cli.commands.target_node import data_dir
-from node.cli.first_questions import FirstAnswers, costs_here, first_answers
-from node.config.data_dir import DataDir
+from node.cli.first_questions import FirstAnswers, costs_here, first_answers, site_named
+from node.config.data_dir import FIRST_DEPTH, DataDir
 from node.config.settings import Config
 from node.config.toml_reader import keys_of, parse_config
 from node.config.toml_writer import explain_keys, toml_value, write_config
@@ -40,6 +41,7 @@ def init(arguments: Namespace) -> int:
     if data.config.exists():
         raise BadDataDir(str(data.root), "there is a node here already", "start it: `dse-node run`")
     answers = _answers(arguments, data)
+    site = site_named(arguments.site) or answers.site
     given: str = arguments.network or answers.network
     network = given_network(given) if given else None
     invitation = invitation_for(network, arguments.invitation or answers.invitation) if network is not None else None
@@ -65,7 +67,9 @@ def init(arguments: Namespace) -> int:
         data.invite(str(invitation))
     solve_puzzle(data, identity)
     data.config.write_text(write_config(Config, settings))
-    _print_made(arguments, data, identity, answers.site)
+    if site:
+        data.first_site.write_text(f"{site}\n")
+    _print_made(arguments, data, identity, site)
     if invitation is None and settings.get("node.mode") != "client" and asks_invitations(network):
         print(UNINVITED, file=sys.stderr)
     return 0
@@ -78,13 +82,15 @@ def _answers(arguments: Namespace, data: DataDir) -> FirstAnswers:
     print(f"This makes a node in {data.root}. Press Enter for the value in brackets, Ctrl-C to stop.")
     is_open = arguments.profile == "server" and not arguments.set
     costs = costs_here(data.root) if is_open else ""
-    return first_answers(ask, costs, needs_network=not arguments.network, needs_limits=is_open)
+    check = None if arguments.network else lambda name, words: invitation_for(given_network(name), words)
+    return first_answers(ask, costs, check_network=check, needs_limits=is_open, needs_site=not arguments.site)
 
 
 def asks_invitations(network: str) -> bool:
     return parse_document(load_network(network).first.document).admission == "invited"
 
 
+@cache  # a wizard checks it at its question
 def given_network(given: str) -> str:
     """Return the checked text of a network file, given its path or its URL."""
     if not is_url(given):
@@ -181,8 +187,8 @@ def _print_made(arguments: Namespace, data: DataDir, identity: Identity, site: s
     if arguments.json:
         print_json({"node_id": identity.node_id.hex(), "data_dir": str(data.root), "config": str(data.config)})
         return
-    where = "" if arguments.data_dir is None else f" --data-dir {data.root}"
+    where = "" if arguments.data_dir is None else f" --data-dir {shlex.quote(str(data.root))}"
     print(f"made node {identity.node_id.hex()} in {data.root}")
     print(f"settings: {data.config}\nstart it: dse-node run{where}")
     if site:
-        print(f"and beside it: dse-node crawl {shlex.quote(site)} --depth 3 --scope host{where}")
+        print(f"it then crawls {site}, {FIRST_DEPTH} links deep within that host")

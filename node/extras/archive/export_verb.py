@@ -103,7 +103,7 @@ def _format(out: Path, *, is_parquet: bool) -> Write:
     if not out.parent.is_dir():
         raise NothingToDo("OUT", f"{str(out)!r} lies in no folder that is there", "make the folder first")
     if ending == PARQUET and find_spec("pyarrow") is None:
-        raise NothingToDo(out.name, "needs pyarrow, which is not installed", 'install the extra: "dse-node[parquet]"')
+        raise NothingToDo(out.name, "needs pyarrow, which is not installed", "add it: pipx inject dse-node pyarrow")
     return FORMATS[ending]
 
 

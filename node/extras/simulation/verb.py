@@ -25,6 +25,13 @@ def _speed(report: dict[str, Any]) -> str:
     return f"{report['simulated_s'] / max(0.1, report['wall_s']):.1f} times as fast as real time"
 
 
+def _agreement(teams: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return how far teams agreed after a return; nothing where the time was too short for one."""
+    if teams["agree_5s"] is None or teams["agree_10s"] is None:
+        return []
+    return [("teams", f"least agreement after a return: {teams['agree_5s']} at 5 s, {teams['agree_10s']} at 10 s")]
+
+
 def _facts(report: dict[str, Any]) -> list[tuple[str, str]]:
     teams, documents, lookups, leases = (report[name] for name in ("teams", "documents", "lookups", "leases"))
     who = f"{report['nodes']} {report['what']}" if report["what"] == "overlays" else f"{report['nodes']}, whole"
@@ -35,7 +42,7 @@ def _facts(report: dict[str, Any]) -> list[tuple[str, str]]:
             "lookups",
             f"{lookups['count']}, {lookups['ok']} right, {lookups['p50_ms']} ms, {lookups['p95_ms']} ms at 95 %",
         ),
-        ("teams", f"least agreement after a return: {teams['agree_5s']} at 5 s, {teams['agree_10s']} at 10 s"),
+        *_agreement(teams),
         ("strategy", f"a new version reached all within {report['strategy']['spread_s']} s"),
         ("traffic", f"{report['traffic']['packets_per_node_s']} packets and messages a node and second"),
     ]

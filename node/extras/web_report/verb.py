@@ -31,7 +31,7 @@ def web_report(arguments: Namespace) -> int:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         problem = f"needs {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed"
-        raise NothingToDo("web-report", problem, 'install the extra: "dse-node[web-report]"')
+        raise NothingToDo("web-report", problem, "add it: pipx inject dse-node scipy powerlaw")
     out = Path(arguments.out)
     if out.suffix not in (".html", ".htm"):
         raise NothingToDo("OUT", f"{out.name!r} is not a page", "let it end with .html")

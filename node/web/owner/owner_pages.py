@@ -167,6 +167,11 @@ class OwnerPages:
             told["refused"] = plain(error, REFUSAL_CHARS)
         return lead_to(request, "owner_settings", setting=key, **told)
 
+    async def owner_cancel(self, request: web.Request) -> web.Response:
+        """End a crawl job, and lead back to the jobs."""
+        await self._service.owner.cancel((await read_form(request, "owner_cancel")).count("number"))
+        return lead_to(request, "owner_work")
+
     async def owner_wish(self, request: web.Request) -> web.Response:
         """Pause a host, refuse it or allow it again, and lead back to where it stands."""
         values = await read_form(request, "owner_wish")

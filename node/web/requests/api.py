@@ -25,6 +25,7 @@ from node.api.owner import (
 from node.api.peers import Peers
 from node.api.search import Suggestions
 from node.api.strategy_schema import strategy_schema
+from node.config.toml_reader import plain_flaw
 from node.jobs.job_progress import MAX_ASKED
 from node.owner.member_page import ORDERS
 from node.service.service import Service
@@ -257,4 +258,4 @@ async def read_body(request: web.Request, kind: type[Body]) -> Body:
     try:
         return msgspec.json.decode(await request.read(), type=kind)
     except MALFORMED as error:
-        raise BadParameter("body", str(error)) from None
+        raise BadParameter("body", plain_flaw(str(error))) from None

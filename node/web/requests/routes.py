@@ -306,6 +306,9 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
     _owners_form("/pause", "owner_pause", "Pause fetching, or go on", Parameter("paused", "1 or 0", "flag", None)),
     _owners_form("/sites/crawl", "owner_crawl", "Hand a URL in, to be crawled", *_CRAWL),
     _owners_form("/settings", "owner_set", "Change a setting in the node's file, and at once where that can be", *_SET),
+    _owners_form(
+        "/jobs/cancel", "owner_cancel", "End a crawl job", Parameter("number", "of the job", "count", None, 1, 1 << 20)
+    ),
     _owners_form("/sites/wish", "owner_wish", "Pause a host, refuse it, or allow it again", *_WISH),
     HttpRoute("GET", "/owner.css", "owner_style", "The style sheet of the owner's pages", "text/css"),
     HttpRoute("GET", "/owner.js", "owner_script", "The script of the owner's pages", "text/javascript"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from node.cli.commands.setup import chosen_settings
+from node.cli.commands.setup import chosen_settings, given_network
 from node.cli.first_questions import first_answers, limits_of, network_of
 from node.config.settings import load_config
 from node.errors import ConfigError
@@ -35,12 +35,29 @@ def test_a_wrong_answer_is_explained_and_asked_again_but_not_for_ever() -> None:
         return next(lines)
 
     lines = iter(["much", "10 GB", "https://a.example/"])
-    answers = first_answers(ask, "", needs_network=False, needs_limits=True)
+    answers = first_answers(ask, "", check_network=None, needs_limits=True)
     assert answers.settings == ("store.quota_bytes=10000000000",) and answers.site == "https://a.example/"
-    assert "much: is not a size, rate or time range" in asked[1] and len(asked) == 3
+    assert asked[1].startswith("much: is not a size, rate or time range")
+    assert asked[1].endswith("\n[20 GB, no limit, always] ")
+    assert len(asked) == 3
     lines = iter(["much"] * 9)
     with pytest.raises(ConfigError):
-        first_answers(ask, "", needs_network=False, needs_limits=True)
+        first_answers(ask, "", check_network=None, needs_limits=True)
+
+
+def test_a_network_file_and_a_site_are_checked_at_their_own_questions(tmp_path: Path) -> None:
+    asked, wrong = list[str](), str(tmp_path / "campsu.toml")
+
+    def ask(question: str) -> str:
+        asked.append(question)
+        return next(lines)
+
+    lines = iter([wrong, "", "not a url", "www", "www.example.org"])
+    answers = first_answers(ask, "", check_network=lambda name, _: given_network(name), needs_limits=False)
+    assert (answers.network, answers.site) == ("", "https://www.example.org")
+    assert wrong in asked[1] and "No such file" in asked[1] and "[Errno" not in asked[1]
+    assert "not a url: is not a web address" in asked[3] and "www: is not a web address" in asked[4]
+    assert [each.rpartition("\n")[2] for each in asked] == ["[a new private one] "] * 2 + ["[none] "] * 3
 
 
 def test_at_a_terminal_three_answers_make_a_node(tmp_path: Path) -> None:
@@ -54,7 +71,8 @@ def test_at_a_terminal_three_answers_make_a_node(tmp_path: Path) -> None:
         assert init.wait(60) == 0, said
     os.close(ours)
     assert said.count("[") == 3 and "free at" in said and "ms of one core" in said
-    assert "dse-node crawl www.example.org --depth 3 --scope host" in said
+    assert "it then crawls https://www.example.org, 3 links deep" in said
+    assert (tmp_path / "node" / "first-site").read_text() == "https://www.example.org\n"
     config = load_config(tmp_path / "node" / "config.toml")
     assert (config.store.quota_bytes, config.crawl.hours) == (2_000_000_000, "22:00-07:00")
 

@@ -556,7 +556,7 @@ def test_init_takes_settings_and_refuses_bad_ones(tmp_path: Path, capsys: pytest
     place = ["init", "--yes", "--data-dir", str(tmp_path / "home")]
     for pair, words in [
         ("node.web_prot=1", "unknown key node.web_prot; did you mean node.web_port?"),
-        ("node.web_port=x", "node.web_port: expected int, got str"),
+        ("node.web_port=x", "node.web_port: takes a whole number, not a text"),
         ("store.quota_bytes=0", "store.quota_bytes: 0 is not 1 or more"),
         ("node.web_port", "write KEY=VALUE"),
     ]:
@@ -668,7 +668,7 @@ def test_explain_answers_in_lines(site: Any, place: list[str], capsys: pytest.Ca
     assert lines["slot"] == "3 of 256, its site is spread over 4 places"
     assert lines["robots"] == "allows it, asks for 5 s between requests"
     assert "links followed from it: 1 deep within a.test" in lines["known"]
-    assert main(["crawl", "--explain", "bad", *place]) == 0
+    assert main(["crawl", "--explain", "bad", *place]) == 1
     assert capsys.readouterr().out == "fetched?  no: not a URL[31m\n"
     assert main(["crawl", "--explain", "a.test", "--json", *place]) == 0
     assert json.loads(capsys.readouterr().out)["answer"] == "later"

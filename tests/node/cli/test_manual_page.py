@@ -48,7 +48,7 @@ def test_each_verb_and_option_stands_in_its_part() -> None:
         for argument in arguments_of(verb):
             heads = [f"\\fB{escaped(option)}\\fR" for option in argument.option_strings]
             heads = heads or [f"\\fI{escaped(str(argument.metavar or argument.dest))}\\fR"]
-            heads = heads if argument.option_strings or not argument.choices else ["bash|zsh|fish"]
+            heads = heads if argument.option_strings or not argument.choices else ["|".join(argument.choices)]
             assert all(head in part for head in heads), f"{verb.prog} {argument.dest}"
 
 

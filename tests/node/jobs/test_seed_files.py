@@ -73,6 +73,20 @@ def test_a_warc_that_was_cut_short_gives_what_is_there_and_says_so(tmp_path: Pat
         list(found)
 
 
+def test_bookmarks_of_a_browser_and_subscriptions_of_a_feed_reader_are_lists(tmp_path: Path) -> None:
+    (tmp_path / "bookmarks.html").write_text(
+        "\ufeff<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<!-- automatic -->\n<DL><p>\n"
+        '<DT><A HREF="https://a.test/?x=1&amp;y=2" ADD_DATE="1" ICON_URI="https://icon.test/i.png">A</A>\n'
+        '<DT><A HREF="javascript:alert(1)">no</A><DT><A HREF="place:sort=8">no</A><DT><A HREF=\'http://b.test/\'>B</A>'
+    )
+    (tmp_path / "feeds").write_text(
+        '<?xml version="1.0"?><opml version="2.0"><body><outline text="A" xmlUrl="https://a.test/feed"\n'
+        ' htmlUrl="https://a.test/"/><outline xmlUrl="https://a.test/feed"/></body></opml>'
+    )
+    assert list(read_seeds(tmp_path / "bookmarks.html")) == ["https://a.test/?x=1&y=2", "http://b.test/"]
+    assert list(read_seeds(tmp_path / "feeds")) == ["https://a.test/feed", "https://a.test/"]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [

@@ -20,6 +20,12 @@ KEYS = ["fields", "rules", "parts", "copies", "hosts", "notes", "bytes", "versio
 TABLES = st.lists(st.dictionaries(st.sampled_from(KEYS), JSON), max_size=3)
 
 
+def test_entries_of_lists_are_words_and_no_values_of_a_program() -> None:
+    change = {"field": "gone", "before": (), "after": ({"id": "5f7f", "at": 1_795_269_501},)}
+    said = list(change_lines({"fields": [change]}, ENGLISH))
+    assert said == [("+ gone", "id 5f7f, at 2026-11-21 13:58 UTC")]
+
+
 def test_changes_read_as_before_and_after() -> None:
     changes = {
         "fields": [

@@ -26,7 +26,7 @@ MAX_BYTES = 100_000
 
 def test_every_page_and_form_of_the_owner_needs_the_login(site: Any, owner: Any) -> None:
     routes = [route for route in ROUTES if route.path.startswith("/owner") and "." not in route.path]
-    assert len(routes) == 17
+    assert len(routes) == 18
     for route in routes:
         reply = site.send(route.method, route.path, b"" if route.method == "POST" else None, Accept="text/html")
         assert reply.status == 401 and "dse-node open" in reply.text, route.path
@@ -132,6 +132,15 @@ def test_a_node_that_leaves_says_so_on_its_pages(site: Any, owner: Any) -> None:
     assert "for good; 2 parts left to hand over" in site.get("/status").text
     ready = site.get("/readyz")
     assert ready.status == 503 and "\nleaving: 2 slots left to hand over\n" in ready.text
+
+
+def test_a_crawl_job_is_cancelled_by_a_button(owner: Any) -> None:
+    button = '<button name="number" value="2">Cancel</button>'
+    assert button in owner.get("/owner/work").text
+    assert owner.post("/owner/jobs/cancel", {"number": "2"}).headers["location"] == "/owner/work"
+    page = owner.get("/owner/work").text
+    assert button not in page and "cancelled: " in page
+    assert owner.post("/owner/jobs/cancel", {"number": "x"}).status == 400
 
 
 def test_fetching_is_paused_and_resumed(owner: Any) -> None:

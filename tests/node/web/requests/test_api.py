@@ -16,7 +16,7 @@ from tests.node.bodies import has_shape
 PAGE = "http://docs.python.test/3/tutorial/appetite.html"
 SAMPLES: dict[str, Any] = {"url": PAGE, "urls": [PAGE], "q": "computers", "query": "computers", "paused": True}
 PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
-SAMPLES |= {"file": "a.warc", "pages": []}
+SAMPLES |= {"file": "a.warc", "pages": [], "number": 1, "key": "crawl.hours", "value": "22:00-07:00"}
 JSON = {"Content_Type": "application/json"}
 
 
