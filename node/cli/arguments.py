@@ -43,7 +43,7 @@ def build_parser() -> Parser:
 
 
 def _add_staying(verbs: Verbs) -> None:
-    run = add_verb(verbs, "run", "run:run", "run the node until it is stopped", "dse-node run")
+    run = add_verb(verbs, "run", "process:run", "run the node until it is stopped", "dse-node run")
     add_place(run)
     run.add_argument("--supervise", action="store_true", help="start it again when it fails, where no systemd does")
     add_place(add_verb(verbs, "stop", "process:stop", "stop the node that runs here, and wait until it has ended"))
@@ -52,7 +52,7 @@ def _add_staying(verbs: Verbs) -> None:
     add_place(logs, url=True, json=True)
     _add_config(verbs)
     _add_service(verbs)
-    bare = add_verb(verbs, "bootstrap", "run:bare_overlay", "run a first contact: only the overlay, without data")
+    bare = add_verb(verbs, "bootstrap", "process:bare_overlay", "run a first contact: only the overlay, without data")
     bare.add_argument("--network", required=True, metavar="FILE", help="the network file")
     bare.add_argument("--port", type=Between(1, 65535), metavar="P", help="UDP and TCP port (default 8091)")
     bare.add_argument("--data-dir", metavar="DIR", help="directory for its identity and its peers")
@@ -180,7 +180,7 @@ def _add_asking(verbs: Verbs) -> None:
     add_place(pause, url=True)
     add_place(add_verb(verbs, "resume", "query_node:resume", "resume crawling"), url=True)
     about = "leave the network for good: hand over all records, then end the node"
-    leave = add_verb(verbs, "leave", "leaving:leave", about, "dse-node leave")
+    leave = add_verb(verbs, "leave", "membership:leave", about, "dse-node leave")
     leave.add_argument("--now", action="store_true", help="hand nothing over: show what is at risk, and end with --yes")
     leave.add_argument("--yes", action="store_true", help="do not ask; needed if there is no terminal")
     add_place(leave, url=True)
@@ -287,7 +287,7 @@ def _add_invitations(verbs: Verbs) -> None:
     invite.add_argument("--key", metavar="FILE", help=about)
     add_place(invite, json=True)
     example = "dse-node join campus.toml"
-    join = add_verb(verbs, "join", "joining:join", "move a private node, with its pages, into a network", example)
+    join = add_verb(verbs, "join", "membership:join", "move a private node, with its pages, into a network", example)
     about = "a network file or its URL, then invitation words if it contains none; words alone: as accept"
     join.add_argument("network", nargs="+", metavar="FILE|URL|WORD", help=about)
     add_place(join)

@@ -8,7 +8,6 @@ import faulthandler
 import logging
 import os
 import resource
-import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -24,7 +23,6 @@ from bootstrap import first_contacts, load_network
 from crawl import CrawlConfig, RequestSigner, TxtRecords, open_fetcher, open_parsers
 from dht import (
     CrawlerKey,
-    Endpoint,
     Identity,
     LocalFaults,
     Network,
@@ -51,7 +49,7 @@ from node.config.data_dir import FIRST_DEPTH, DataDir
 from node.config.logging_setup import set_log_level
 from node.config.settings import Config, NodeConfig, with_contact
 from node.crawling.machine_load import read_machine
-from node.errors import ConfigError, NotJoined
+from node.errors import NotJoined
 from node.extras import QUERY_TRACER, TRACE_EXPORT, WEB_REPORT, added
 from node.jobs.moving_in import MovingIn
 from node.joining.rejoin import Rejoiner
@@ -60,6 +58,7 @@ from node.owner.hook import OwnerHook
 from node.owner.log_ring import LogRing
 from node.owner.setting_desk import SettingDesk
 from node.owner.watch import OwnerWatch
+from node.process.listening import listening
 from node.process.memory_upkeep import keep_memory_small, shape_heap, spare_collector
 from node.process.run_end import CleanEnd, give_way_to_twin, reopening
 from node.process.service_manager import ServiceManager
@@ -339,25 +338,3 @@ async def _open_web(
         find_texts=TxtRecords(config, system_clock).find,
         outage=str if config.allow_private else overlay.families.outage,  # an intranet may be on this machine
     )
-
-
-def listening(config: NodeConfig) -> tuple[Endpoint, ...]:
-    """Return where to listen: an endpoint for each family that is configured and that this system knows at all. Whether
-    it leads anywhere is found out while the node runs."""
-    hosts = {4: config.listen_v4, 6: config.listen_v6}
-    families = [family for family in sorted(config.families) if is_known(family)]
-    if not families:
-        wanted = " and ".join(f"IPv{family}" for family in sorted(config.families))
-        raise ConfigError("node.families", f"{wanted}, which this system lacks", "take 4, 6 or both, as it has")
-    return tuple(Endpoint(hosts[family], config.peer_port, config.peer_port) for family in families)
-
-
-def is_known(family: int) -> bool:
-    """Tell whether this system can bind a socket of a family at all; nothing follows about where that leads."""
-    kind, host = (socket.AF_INET6, "::") if family == 6 else (socket.AF_INET, "0.0.0.0")
-    try:
-        with socket.socket(kind, socket.SOCK_DGRAM) as probe:
-            probe.bind((host, 0))
-    except OSError:
-        return False
-    return True

@@ -35,6 +35,7 @@ from node.web.owner.strategy_pages import OwnerStrategy
 from node.web.rendering.pages import CrawlerIdentity, Pages
 from node.web.requests.api import Api
 from node.web.requests.caller_limit import caller_of
+from node.web.requests.owner_api import OwnerApi
 from node.web.requests.proxied_caller import ProxiedCallers
 from node.web.requests.route_table import ROUTES, Handler, added_handlers, handlers_of
 from node.web.requests.routes import MAX_LINE_BYTES
@@ -88,6 +89,7 @@ class WebServer:
         self._guard = Guard(config, token, metrics, pages.problem, logins, identity.node_id.hex())
         self._handlers = handlers_of(
             Api(service, version),
+            OwnerApi(service),
             pages,
             SearchPage(service, pages, preferences, self._searches),
             preferences,

@@ -11,17 +11,6 @@ from index import SearchRequest
 from node.api.crawl import CrawlOrder, ProgressList, ProgressOrder, RemovalOrder
 from node.api.documents import DocumentList
 from node.api.evidence import EvidenceOrder
-from node.api.operation import BeginOrder, LeaveOrder, NoFields, Paused, PauseOrder
-from node.api.owner import (
-    CancelOrder,
-    JobTable,
-    LogEntry,
-    LogLines,
-    SettingEntry,
-    SettingOrder,
-    SettingTable,
-    SettingTaken,
-)
 from node.api.peers import Peers
 from node.api.search import Suggestions
 from node.api.strategy_schema import strategy_schema
@@ -135,33 +124,6 @@ class Api:
         desk = self._service.sites
         return json_response(await desk.network(*wanted) if values.flag("network") else desk.own(*wanted))
 
-    async def jobs(self, request: web.Request) -> web.Response:
-        """Answer GET /api/v1/jobs."""
-        return json_response(JobTable([row.entry() for row in await self._service.owner.jobs()]))
-
-    async def cancel_job(self, request: web.Request) -> web.Response:
-        """Answer POST /api/v1/jobs/cancel."""
-        order = await read_body(request, CancelOrder)
-        row = await self._service.owner.cancel(order.number)
-        if row is None:
-            raise BadParameter("number", f"{order.number} is no crawl job of this node since its start")
-        return json_response(row.entry())
-
-    async def log_lines(self, request: web.Request) -> web.Response:
-        """Answer GET /api/v1/log."""
-        lines = reversed(self._service.owner.log())
-        return json_response(LogLines([LogEntry(each.at, each.level, each.source, each.text) for each in lines]))
-
-    async def settings(self, request: web.Request) -> web.Response:
-        """Answer GET /api/v1/settings."""
-        rows = self._service.owner.settings()
-        return json_response(SettingTable([SettingEntry(row.key, row.value, row.origin, row.waiting) for row in rows]))
-
-    async def change_setting(self, request: web.Request) -> web.Response:
-        """Answer POST /api/v1/settings."""
-        order = await read_body(request, SettingOrder)
-        return json_response(SettingTaken(await self._service.owner.set(order.key, order.value)))
-
     async def strategy(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/strategy."""
         values = parameters(request, "strategy")
@@ -220,27 +182,6 @@ class Api:
         """Answer GET /api/v1/explain."""
         values = parameters(request, "explain")
         return json_response(await self._service.explain(values.text("url")))
-
-    async def pause(self, request: web.Request) -> web.Response:
-        """Answer POST /api/v1/pause."""
-        order = await read_body(request, PauseOrder)
-        reason = self._service.pause(order.paused, order.for_s)
-        return json_response(Paused(paused=order.paused, reason=reason))
-
-    async def begin_alone(self, request: web.Request) -> web.Response:
-        """Answer POST /api/v1/begin."""
-        order = await read_body(request, BeginOrder)
-        return json_response(await self._service.begin_alone(is_sure=order.sure))
-
-    async def leave(self, request: web.Request) -> web.Response:
-        """Answer POST /api/v1/leave."""
-        order = await read_body(request, LeaveOrder)
-        return json_response(self._service.leave(at_once=order.at_once, is_sure=order.sure))
-
-    async def scrub(self, request: web.Request) -> web.Response:
-        """Answer POST /api/v1/scrub."""
-        await read_body(request, NoFields)
-        return json_response(self._service.scrub())
 
     async def publish_strategy(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/strategy."""

@@ -13,6 +13,7 @@ from aiohttp import web
 from node.config.settings import NodeConfig
 from node.extras import ROUTE_MODULES
 from node.service.service import Service
+from node.web.requests.owner_routes import OWNER_ROUTES
 from node.web.requests.routes import CORE_ROUTES, HttpRoute
 from node.web.requests.strategy_routes import STRATEGY_ROUTES
 
@@ -33,6 +34,7 @@ def handlers_of(*holders: object) -> Handlers:
 _ADDED = tuple(import_module(name) for name in ROUTE_MODULES)
 ROUTES: tuple[HttpRoute, ...] = (
     *CORE_ROUTES,
+    *OWNER_ROUTES,
     *STRATEGY_ROUTES,
     *(route for module in _ADDED for route in module.ROUTES),
 )

@@ -70,7 +70,7 @@ _ASKER = Parameter(
 )
 _TYPED = Parameter("q", "what was typed so far", most=MAX_QUERY)
 _CURSOR = Parameter("cursor", "`next_cursor` of the page before; good at any node", most=2000)
-_INTERFACE = Parameter("hl", "the language of the page: en or zh", most=16)
+INTERFACE = Parameter("hl", "the language of the page: en or zh", most=16)
 _URL = Parameter("url", "the address of the page", default=None, most=MAX_URL)
 
 _SEARCH = (
@@ -95,7 +95,7 @@ _SEARCH_PAGE = (
     _SORT,
     _VERBATIM,
     Parameter("tab", "images: pages with images that the words tell of", most=8),
-    _INTERFACE,
+    INTERFACE,
     Parameter("quick", "show what has come after 400 ms; the page's script fetches the rest", "flag", False),
     Parameter("later", "the token of a search whose first results were shown: show all of it, once", most=64),
     Parameter("rest", "wait up to ten seconds for what is late", "flag", False),
@@ -117,13 +117,13 @@ _RULES_FORM = (
     Parameter("set", "one rule, as `block example.org`; forget takes one back", most=300),
     Parameter("text", "where `set` is not given: all rules, a line each", most=1 << 16),
     Parameter("back", "the fields of the search to lead back to, as a query string", most=2 * MAX_TYPED),
-    _INTERFACE,
+    INTERFACE,
 )
 _TIP = (
     Parameter("url", "the address of a site", most=2 * MAX_URL),
     Parameter("take", "for the node's owner: the suggested address to crawl", most=MAX_URL),
     Parameter("drop", "for the node's owner: the suggested address to forget", most=MAX_URL),
-    _INTERFACE,
+    INTERFACE,
 )
 
 
@@ -160,70 +160,22 @@ def _owners_get(path: str, name: str, about: str, schema: Any, *parameters: Para
     return HttpRoute("GET", f"/api/v1{path}", name, about, JSON, schema, None, parameters, needs_token=True)
 
 
-def _owner(path: str, name: str, about: str, *parameters: Parameter) -> HttpRoute:
-    return HttpRoute("GET", f"/owner{path}", name, about, HTML, parameters=parameters, needs_token=True)
-
-
-def _owners_form(path: str, name: str, about: str, *fields: Parameter) -> HttpRoute:
-    return HttpRoute("POST", f"/owner{path}", name, about, HTML, needs_token=True, form=fields)
-
-
-_SPAN = Parameter("span", "hour, day, month or year", default="hour", most=8)
-_BEGINS = Parameter("begins", "only hosts that begin so", most=255)
-_AFTER = Parameter("after", "`next` of the page before", most=270)
-_SHOW = Parameter("show", "only sites that are failing, paused or due", most=8)
-_SITES = (
-    _BEGINS,
-    _SHOW,
-    _AFTER,
-    Parameter("accepted", "how many URLs a form handed in", "count", 0, 0, MAX_URLS),
-    Parameter("refused", "why a form's URL was not taken", most=500),
-)
-_CRAWL = (
-    Parameter("url", "an address", default=None, most=MAX_URL),
-    Parameter("depth", "how many links to follow", "count", 0, 0, MAX_DEPTH),
-    Parameter("scope", "how far: host, domain, prefix or whole", default="host", most=16),
-)
-_SETTING = Parameter("setting", "the setting to explain and to change, such as crawl.hours", most=80)
-_SET = (
-    Parameter("setting", "its name, such as crawl.hours", default=None, most=80),
-    Parameter("value", "its value; of several, with blanks between them", most=8192),
-    Parameter("simple", "the value is in the unit of its control on the page", "flag", False),
-)
-_SETTINGS = (
-    _SETTING,
-    Parameter("accepted", "when the setting that a form sent is in force: now or later", most=8),
-    Parameter("refused", "why it was not taken", most=500),
-)
-_REPORT_FLAW = Parameter("report_flaw", "why no web report is made", most=500)
-_WISH = (
-    _BEGINS,
-    _SHOW,
-    _AFTER,
-    Parameter("held", "the host to be paused", most=MAX_URL),
-    Parameter("refused", "the host to be refused", most=MAX_URL),
-    Parameter("free", "the host to be allowed again", most=MAX_URL),
-    Parameter("host", "the host of `wish`, where none of the others is given", most=MAX_URL),
-    Parameter("wish", "held or refused", most=16),
-)
-
-_FIND = Parameter("find", "only members with this in name, id, address, state or needs", most=64)
-_ORDER = Parameter("order", "trouble, name, load, disk, room, due or heard; default: by id", most=16)
-_FROM = Parameter("from", "leave out this many of the first", "count", 0, 0, 1 << 20)
-_SLOTS = (
+BEGINS = Parameter("begins", "only hosts that begin so", most=255)
+FIND = Parameter("find", "only members with this in name, id, address, state or needs", most=64)
+ORDER = Parameter("order", "trouble, name, load, disk, room, due or heard; default: by id", most=16)
+FROM = Parameter("from", "leave out this many of the first", "count", 0, 0, 1 << 20)
+SLOTS = (
     Parameter("member", "only slots that a member with this in name or id owns or crawls", most=64),
     Parameter("few", "only slots with fewer live copies than owners", "flag", False),
     Parameter("slot", "only the slot of this number", most=5),
 )
-_MEMBERS = (_FIND, replace(_ORDER, default="trouble"), _FROM)
-_SLOTS_ON_PAGE = (*_SLOTS, Parameter("slots_from", "leave out this many of the first slots", "count", 0, 0, 1 << 16))
 _LIMIT = Parameter("limit", "rows in one answer, at most", "count", 50, 1, 200)
 _SITES_ABOUT = "The sites that this node crawls, or those of the network"
 _SITES_ASKED = (
-    _BEGINS,
+    BEGINS,
     Parameter("order", "name, pages or visited", default="name", most=16),
     Parameter("network", "ask all members for their 1,000 largest sites", "flag", False),
-    _FROM,
+    FROM,
     _LIMIT,
 )
 
@@ -276,52 +228,29 @@ def _memento(path: str, name: str, about: str, gives: str) -> HttpRoute:
 
 
 CORE_ROUTES: tuple[HttpRoute, ...] = (
-    _page("/", "home", "The front page; a query q leads to /search", _INTERFACE),
+    _page("/", "home", "The front page; a query q leads to /search", INTERFACE),
     _page("/search", "results", "Results as a page", *_SEARCH_PAGE, is_public=True),
-    _page("/status", "status_page", "The state of this node as a page", _INTERFACE, is_private=True),
-    _page("/cache", "cache", "A stored copy of a page, framed", _URL, _AT, _INTERFACE),
+    _page("/status", "status_page", "The state of this node as a page", INTERFACE, is_private=True),
+    _page("/cache", "cache", "A stored copy of a page, framed", _URL, _AT, INTERFACE),
     _page("/cache/raw", "cache_raw", "The stored copy itself, with no rights", _URL, _AT),
     _form("/search", "posted_results", "The same for a form: the query stands in no address", _GO, *_SEARCH_PAGE),
-    _page("/sites", "site_rules", "The sites that this browser raises, lowers and blocks", _INTERFACE),
+    _page("/sites", "site_rules", "The sites that this browser raises, lowers and blocks", INTERFACE),
     _form("/sites", "set_site_rules", "Change these rules", *_RULES_FORM),
     HttpRoute("GET", "/sites/rules.txt", "site_rules_text", "These rules as a file", TEXT),
-    _page("/suggest-site", "suggest_site", "Where readers suggest a site", _INTERFACE),
+    _page("/suggest-site", "suggest_site", "Where readers suggest a site", INTERFACE),
     _form("/suggest-site", "suggested_site", "Suggest a site to the node's owner", *_TIP),
-    _page("/privacy", "privacy", "Who sees what of a query", _INTERFACE),
-    _page("/help", "help_page", "How to ask: signs and filters", _INTERFACE),
+    _page("/privacy", "privacy", "Who sees what of a query", INTERFACE),
+    _page("/help", "help_page", "How to ask: signs and filters", INTERFACE),
     _page("/login", "login", "Where the link of `dse-node open` leads", _CODE),
     HttpRoute("POST", "/logout", "logout", "End this browser's login", HTML, needs_token=True),
-    _owner("", "owner_overview", "The owner's page: state and figures over time", _SPAN, _INTERFACE),
-    _owner(
-        "/network",
-        "owner_network",
-        "The owner's page of the network's members",
-        *_MEMBERS,
-        *_SLOTS_ON_PAGE,
-        _INTERFACE,
-    ),
-    _owner("/sites", "owner_sites", "The owner's page of the sites that wait", *_SITES, _INTERFACE),
-    _owner("/work", "owner_work", "The owner's page of jobs, copies and log", _REPORT_FLAW, _INTERFACE),
-    _owner("/settings", "owner_settings", "The owner's page of settings", *_SETTINGS, _INTERFACE),
-    _owners_form("/pause", "owner_pause", "Pause fetching, or go on", Parameter("paused", "1 or 0", "flag", None)),
-    _owners_form("/sites/crawl", "owner_crawl", "Hand a URL in, to be crawled", *_CRAWL),
-    _owners_form("/settings", "owner_set", "Change a setting in the node's file, and at once where that can be", *_SET),
-    _owners_form(
-        "/jobs/cancel", "owner_cancel", "End a crawl job", Parameter("number", "of the job", "count", None, 1, 1 << 20)
-    ),
-    _owners_form("/sites/wish", "owner_wish", "Pause a host, refuse it, or allow it again", *_WISH),
-    HttpRoute("GET", "/owner.css", "owner_style", "The style sheet of the owner's pages", "text/css"),
-    HttpRoute("GET", "/owner.js", "owner_script", "The script of the owner's pages", "text/javascript"),
-    _page("/bot", "bot", "For site owners: how to stop the crawler, and who crawls", _INTERFACE),
+    _page("/bot", "bot", "For site owners: how to stop the crawler, and who crawls", INTERFACE),
     replace(_form("/bot", "check_removal", "Look whether a site's removal file counts", _SITE_OWNERS), weight=20),
     _get("/search", "search", "Search the network", search.Search, *_SEARCH, is_public=True),
     _get("/suggest", "suggest", "Queries that begin with what was typed", search.Suggestions, _TYPED, is_public=True),
     _get("/status", "status", "The state of this node", status.Status, is_private=True),
+    _get("/peers", "peers", "The network's members, as this node sees them", peers.Peers, FIND, ORDER, is_private=True),
     _get(
-        "/peers", "peers", "The network's members, as this node sees them", peers.Peers, _FIND, _ORDER, is_private=True
-    ),
-    _get(
-        "/slots", "slots", "The slots: owners, holder, copies", slots.SlotTable, *_SLOTS, _FROM, _LIMIT, is_private=True
+        "/slots", "slots", "The slots: owners, holder, copies", slots.SlotTable, *SLOTS, FROM, _LIMIT, is_private=True
     ),
     _owners_get("/sites", "sites", _SITES_ABOUT, sites.SiteTable, *_SITES_ASKED),
     _owners_get("/jobs", "jobs", "The crawls that were handed in here since the start", owner.JobTable),

@@ -378,7 +378,7 @@ def test_leaving_asks_and_goes_on_when_it_is_no_longer_watched(
 
     typed_at(monkeypatch, "y\n")
     with monkeypatch.context() as watching:
-        watching.setattr("node.cli.commands.leaving.time.sleep", interrupt)
+        watching.setattr("node.cli.commands.membership.time.sleep", interrupt)
         assert main(["leave", *place]) == 130 and site.service.left == 1
     assert "The node continues to leave: `dse-node leave` shows the progress" in capsys.readouterr().err
     assert main(["status", *place[:2]]) == 0 and "2 slots left to hand over" in capsys.readouterr().out
