@@ -228,8 +228,8 @@ def _add_crawl(verbs: Verbs) -> None:
     crawl.add_argument("urls", nargs="*", metavar="URL", help="start page; https:// if it has no scheme")
     crawl.add_argument("--depth", type=Between(0, 100), default=0, metavar="N", help="links to follow (default 0)")
     about = (
-        "limits the links: the URL's host, its registrable domain, addresses with the same beginning up to the "
-        "last / (prefix), or no limit (whole); default: host for one URL, whole for several, files and sitemaps"
+        "where links may lead: the URL's host, its domain, addresses with the same beginning up to the last / "
+        "(prefix), or anywhere (whole). Default: host for one URL, else whole"
     )
     crawl.add_argument("--scope", choices=("host", "domain", "prefix", "whole"), help=about)
     about = "a file with one URL a line, OPML, bookmarks as HTML, or a .warc[.gz]"
