@@ -34,7 +34,7 @@ _SPACED = bytes({*range(256)} - {0xE0, 0xE1, *range(0xE3, 0xEA), 0xEF})  # those
 
 @dataclass(slots=True)
 class TextBlocks:
-    """The lines of a page that are not empty, in a list for each thing that is known of them: lists cost a third of a
+    """The lines of a page that are not empty, with one list for each property. Lists cost a third of the memory of one
     value for each line."""
 
     texts: list[str] = field(default_factory=list)

@@ -21,7 +21,7 @@ from crawl.fetch.sent_request import SentRequest
 
 
 class Fetched(msgspec.Struct, frozen=True):
-    """One response. `body` is decoded from transfer codings and cut at the fetch's bound; `coding` names the content
+    """One response. `body` is decoded from transfer codings and cut at the fetch's bound. `coding` names the content
     codings that it still has, since pages are opened where they are parsed."""
 
     url: str

@@ -1,7 +1,7 @@
 """How much of what is ready to be fetched politeness lets out soon, by slot: what balancing leases goes by.
 
-Pure: counts in, counts out, each change in constant time. A site with a thousand ready URLs and a delay of ten
-seconds is not a thousand URLs of work: within HORIZON_S it yields sixty, wherever it is crawled.
+Pure: counts in, counts out, each change in constant time. A site with a thousand ready URLs and a delay of ten seconds
+is not a thousand URLs of work. Within HORIZON_S it yields sixty, wherever it is crawled.
 """
 
 from collections import Counter

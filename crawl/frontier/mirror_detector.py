@@ -107,8 +107,8 @@ class MirrorDetector:
         return self._in_force.get(origin)
 
     def find(self, url: str) -> MirrorAlias | None:
-        """Return the alias because of which a URL is not fetched, None where it is to be: as a sample, or because own
-        answers do not bear the alias out."""
+        """Return the alias because of which a URL is not fetched. None: it is to be fetched, as a sample or because the
+        node's own answers do not confirm the alias."""
         alias = self._in_force.get(origin_of(url)) if self._in_force else None
         return None if alias is None or _is_sample(url, alias) or alias.origin not in self._proved else alias
 

@@ -1,9 +1,9 @@
 """In which order the sites get turns that could be asked now: by their fame, and by how long they wait.
 
-Pure. A turn costs a site 1, divided by its fame, on top of what turns cost when it came in line; the cheapest is next
-(fair queueing by Golestani 1994). So where not all can be asked at once, a famous site is asked more often, however
-many pages it has. Every fourth turn goes to the site that waits longest: whatever others make themselves look like,
-nobody waits more than four times as long as if all took turns.
+Pure. A turn costs a site 1, divided by its fame, on top of the price of a turn when it came in line. The cheapest site
+is next (fair queueing by Golestani 1994). So where not all can be asked at once, a famous site is asked more often,
+however many pages it has. Every fourth turn goes to the site that has waited longest. So no site waits more than four
+times as long as if all took turns, whatever others pretend to be.
 """
 
 import heapq

@@ -5,8 +5,8 @@ New ones gather in memory; when there are enough they become a *run*, a sorted f
 A run is merged with the one before it once it is an eighth as long, so there are few. With 10⁸ URLs the expected
 number of two with one hash is 3·10⁻⁴, and the key, drawn at every start, keeps a site from choosing such URLs. Files
 last as long as the process: after a start everything is sent once more, which heals what owners have lost. In a
-simulated crawl of 1,000 sites at once, a memory of the last 200,000 URLs sent twice as many. Where the disk takes no
-file, runs stay in memory up to a bound, and a run that cannot be read is forgotten: both cost only a second sending.
+simulated crawl of 1,000 sites at once, a memory of the last 200,000 URLs sent twice as many. If the disk accepts no
+file, runs stay in memory up to a bound. A run that cannot be read is forgotten. Both cost only a second sending.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Runs the node's end of one parser process: starts it, and exchanges frames with it over pipes.
 
-Frames are read as they come, several at a time where they are small, so a page costs no task, and nothing is copied but
-what is kept of it.
+Frames are read as they come, several at a time if they are small. So a page costs no task, and only the parts that are
+kept are copied.
 """
 
 import asyncio

@@ -3,8 +3,8 @@
 Each process gets a batch of pages at once and answers in order, so the page that it hangs on is always the first one
 unanswered. The pool then kills the process and gives that page to the second HTML engine. If that fails too, the page
 is given up. The rest of the batch is sent to a new process. Processes are started afresh (no fork), so no lock leaks
-into them, each when there is a page for it, the first when one is about to be fetched. It ends when there was none for
-minutes: it takes a quarter of an idle node's memory.
+into them. Each starts when there is a page for it, the first when a page is about to be fetched. It ends when there was
+none for minutes: it takes a quarter of an idle node's memory.
 """
 
 import asyncio

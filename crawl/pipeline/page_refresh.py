@@ -1,7 +1,7 @@
 """Finds out whether a page moves its readers at once, and where to.
 
-A Refresh header or a meta element does so. Where it leads to another spelling of the page's own URL, the request for
-that belongs to the same chain, so the question is asked before the page is read.
+A Refresh header or a meta element does so. If it leads to another spelling of the page's own URL, the request for that
+belongs to the same chain. So the question is asked before the page is read.
 """
 
 from crawl.canonical_url import find_url

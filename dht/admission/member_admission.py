@@ -2,9 +2,9 @@
 
 Pure: what peers claim in their signed heartbeats in, who is vouched for out. A member names in its heartbeats the peers
 that it has reached, each with the day since which it names it. Three names make a peer a member. Two are enough in a
-network of up to 16 members, counted by those that share an address family with the peer, and one where a single member
-does. Only the names of the 16 members count whose ids are nearest to a point that follows from the peer's id: a few
-liars seldom hold three of these places. A member stays one while a single member names it.
+network of up to 16 members that share an address family with the peer. One is enough where only a single member does.
+Only the names of the 16 members count whose ids are nearest to a point that follows from the peer's id: a few liars
+seldom hold three of these places. A member stays one while a single member names it.
 
 Roots need no names: the founder for itself, the peers of the cache file, and the first contacts of the network file.
 While a node joins, one name admits a peer, since few roots name three times. When the node has joined, it drops the

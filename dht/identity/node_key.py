@@ -7,8 +7,8 @@ authenticates datagrams without a session. Sources: RFC 8032; RFC 7748; libsodiu
 Bytes are sealed for one reader: nobody else can read them, and a changed or misplaced one does not open.
 
 XChaCha20-Poly1305 under the key that two nodes share. `about` is what the bytes belong to; it is not sent and must
-be the same when they are opened. There is no session, so whoever steals a node's key can also read what was recorded
-before; TLS does not have this weakness, and carries whatever is not small. Source: RFC 8439; libsodium.
+be the same when they are opened. There is no session, so a thief of a node's key can also read recorded traffic of
+before. TLS does not have this weakness, and carries all large messages. Source: RFC 8439; libsodium.
 """
 
 import os

@@ -30,8 +30,8 @@ _Name = tuple[int, Slot]  # slot_bits, slot
 
 
 class GrantTerms(NamedTuple):
-    """Says what a slot's grant names, and takes: its team, the farewells of those of it who stopped, and how many must
-    sign, a majority of the others or more."""
+    """Holds what a grant of the slot names and needs: its team, the farewells of members that stopped, and the number
+    of signers, at least a majority of the others."""
 
     team: Team
     farewells: tuple[Farewell, ...]

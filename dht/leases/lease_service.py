@@ -1,9 +1,10 @@
 """Moves the leases' messages, and remembers on disk that this node may have voted.
 
-Every second it takes the live owners from the view, asks for votes, of those left out too where they are missed, and
-releases what is no longer this node's. Where the file `votes.json` lies, this node ran before: from when it first sees
-others it abstains for VOTE_S, as long as votes of an earlier run may bind. So it does from when its clock was wrong
-last: by a wrong clock it does not see who votes, and votes that it never heard of may bind.
+Every second it takes the live owners from the view, asks for votes, and releases the slots that are no longer this
+node's. It asks left-out owners, too, where their votes are missing. If the file `votes.json` exists, this node ran
+before. Then it abstains for VOTE_S from when it first sees others, as long as votes of an earlier run may bind. It also
+abstains for that long after its clock was wrong. By a wrong clock it does not see the voters, and votes that it never
+received may bind.
 
 Leases go by the steady clock, which no step of the wall clock touches. A steady clock stands still while its machine is
 suspended, and the wall clock goes on. After such a difference the node shows no lease until it has renewed it.

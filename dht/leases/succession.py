@@ -112,8 +112,8 @@ class Succession:
         return place is not None and now.steady - since >= PATIENCE_S * place
 
     def may_ask(self, peer: NodeId, slot: Slot, view: SlotView) -> bool:
-        """Tell whether a peer can get votes for the slot: a newcomer gets none where somebody older could hold it, and
-        who is without votes gets none at all."""
+        """Tell whether a peer can get votes for the slot. A newcomer gets none where an older member could hold it. A
+        member without a vote gets none at all."""
         if peer in self.without_votes:
             return False
         team = self._voter.team(slot)
@@ -161,8 +161,8 @@ class Succession:
         return self._transfers.apply(now, slot, self._order(slot, view))
 
     def _order(self, slot: Slot, view: SlotView) -> list[NodeId]:
-        """The ready ones in the slot's own order, or everybody where none is ready; of the ready ones those who have
-        been here for long enough, where there are any."""
+        """Return the ready candidates in the slot's own order, or all candidates if none is ready. Of the ready ones,
+        those that have been members for long enough, if there are any."""
         everybody = self._voter.team(slot)
         team = [peer for peer in everybody if peer not in self.without_votes] or everybody
         ready = [peer for peer in team if view.is_ready(peer, slot)]

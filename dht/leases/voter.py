@@ -4,10 +4,10 @@ Pure: claims in, votes out. A vote binds for VOTE_S from its giving; its holder 
 clocks may differ by the ten seconds between. Two majorities of one team share a voter, which remembers. When a team
 changes, a majority of the old and one of the new may share nobody. Until the old team's last votes have run out, a
 voter for which that is possible votes on a condition. Its vote counts once every majority of the old team has a member
-that votes for the same claim. Such a member is bound to nobody else now, and to this claimant from now on, so no lease
-by the old team is left, and none can come. Whether the member's own vote counts does not matter for that. A voter that
-does not know its own promises, after a restart, abstains. A holder that renews has won its lease by these rules, so
-votes for renewals need no condition. A release by one that won by conditions alone says nothing about older holders.
+that votes for the same claim. Such a member is bound to no other node now, and to this claimant from now on. So no
+lease by the old team is left, and none can come. Whether the member's own vote counts does not matter for that. A voter
+that does not know its own promises, after a restart, abstains. A holder that renews has won its lease by these rules,
+so votes for renewals need no condition. A release by one that won by conditions alone says nothing about older holders.
 
 An epoch is the wall clock's second, or one more than the highest seen: it grows also when a whole network restarts.
 Source: Gray & Cheriton 1989 (leases); the majority rule as in Paxos, Lamport 1998; of two teams as in Raft's joint

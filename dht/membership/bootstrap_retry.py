@@ -4,8 +4,8 @@ Pure: `now` and `rng` are arguments. While nobody is live the pauses are an eigh
 60 s: whoever comes a little later is met a little later. With live peers an address that none of them has is tried
 each minute, which joins two networks that started apart. While nobody is live, the
 addresses of former members are tried too, for ever: a node that slept through a holiday finds its network again.
-A strategy may make members drop each other by mistake. The addresses of such members are tried each minute for 30
-days, whoever is live and whatever prefixes are declared, because any of them may have the corrected version.
+A strategy may make members drop each other by mistake. The addresses of such members are tried each minute for 30 days,
+even while others are live and whatever prefixes are declared. Any of them may have the corrected version.
 """
 
 from collections.abc import Iterable

@@ -5,10 +5,10 @@ live until a heartbeat that it sent later. A node names its suspects to the near
 the suspect themselves. Everything is limited, since mass deaths and liars would make storms: one question for a rumour
 about the same id in two minutes, some dozens at once.
 
-A node cannot ask a peer with which it shares no family. There it goes by silence reports, and one liar kills nobody:
-two peers that can ask have to name it within seconds, and no heartbeat of it is younger. Where a single peer joins the
-two families its word is enough, since all news of the other side comes through it. A report is believed once in two
-minutes, so two liars silence a peer for one heartbeat of twelve.
+A node cannot ask a peer with which it shares no family. Silence reports decide there, and one liar declares nobody
+dead. Two peers that can ask have to name the peer within seconds, and no heartbeat of it may be younger. Where a single
+peer joins the two families its word is enough, since all news of the other side comes through it. A report is believed
+once in two minutes, so two liars silence a peer for one heartbeat of twelve.
 
 `silent_members` names the near members that have not answered for a while, for the node's owner. Of far ones a node
 hears every ten minutes only, so it names those of its own operator alone, after half an hour. A node that started or

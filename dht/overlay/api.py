@@ -63,8 +63,9 @@ class View(Protocol):
         """The strategy in force; slot_bits, replicas and min_acks are its fields."""
 
     def why_apart(self) -> str:
-        """Say why this node must do nothing in its network's name, "" where it may: it never met the others, its clock
-        is off, or another machine runs with its identity. Then it is ready for no slot, holds none, and votes not."""
+        """Return why this node must do nothing in its network's name, "" if it may. The reason is that it never met the
+        others, that its clock is off, or that another machine runs with its identity. Then it is ready for no slot,
+        holds none, and votes not."""
 
     def former_strategies(self) -> Sequence[Strategy]:
         """Return the strategies in force until a day ago at most, newest first; the same object until that changes."""

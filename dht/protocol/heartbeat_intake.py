@@ -239,9 +239,9 @@ class HeartbeatIntake:
             self._bootstrap.keep(early)
 
     def contact_at(self, raws: Iterable[bytes], peer: NodeId, address: Address) -> Contact | None:
-        """Return a contact of a peer that answered from an address, with the TCP port that its own heartbeat names:
-        that of its answer, or else the last one. None where there is no such heartbeat. The rules of a mistaken
-        strategy may refuse that heartbeat: it serves for nothing else."""
+        """Return the contact of a peer that answered from an address. Its TCP port is that of the heartbeat in the
+        answer, or else of the peer's last one. None where there is no such heartbeat. The rules of a mistaken strategy
+        may refuse that heartbeat: it serves for nothing else."""
         waiting, dropped = self._members.waiting.find(peer), self._bootstrap.find_dropped(peer)
         last = [each for each in (waiting.opened if waiting else None, dropped) if each is not None]
         for opened in (*self.open_kept(raws), *last):

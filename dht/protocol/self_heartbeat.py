@@ -186,8 +186,8 @@ class SelfHeartbeat:
         self._say(self.says._replace(nonce=nonce))
 
     def outrun(self, sequence: int) -> bool:
-        """Go on behind a sequence of ours that somebody knows, and tell whether it was news: the clock was ahead before
-        the last start, or another machine has this identity."""
+        """Continue after a sequence of ours that a peer reports, and tell whether it was news. News means that the
+        clock was ahead before the last start, or that another machine has this identity."""
         if sequence <= self._sequence:
             return False
         self._sequence = sequence + self._rng.randrange(2)  # of two machines that sign at one time one is ahead

@@ -1,7 +1,7 @@
 """The value finder looks up nodes, and puts and gets small records at points of the key space.
 
-Pure: `now` is an argument. A record goes to the 16 nodes nearest to its key that answered the lookup; a reader merges
-what they have and sends the newest to those that had less.
+Pure: `now` is an argument. A record goes to the 16 nodes nearest to its key that answered the lookup. A reader merges
+their records, and sends the newest to nodes that had less.
 
 Keeps the tables of a node useful: far buckets are filled by lookups, small records are stored where they belong.
 

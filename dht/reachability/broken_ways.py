@@ -1,9 +1,9 @@
 """Remembers to which peers the direct way is broken, though others reach them: such peers are asked through a relay.
 
 Pure: `now` is steady seconds. That a peer does not answer says little: it may be dead, or busy. That a relay brings an
-answer from it right after says that it is the way. The direct one is tried again after a while, each time a longer one,
-since what is broken between two networks for a minute is often so for a day. A relay that let somebody wait, as
-one that froze does, is asked last for a while.
+answer from it right after says that it is the way. The direct way is tried again after a while, each time a longer one.
+A way between two networks that is broken for a minute is often broken for a day. A relay that let somebody wait, as one
+that froze does, is asked last for a while.
 """
 
 from dht.keys import NodeId

@@ -4,8 +4,8 @@ Pure: `now` is an argument; questions leave through a callable, the end is told 
 
 Several lookups for one point share no node, so who sits on one of them diverts that one alone.
 
-Pure: lookups in, their merged result out. Each path starts from its own share of the contacts that we have, and asks
-only nodes that no other path has asked; together they ask all that are nearest. Source: Baumgart & Mies 2007
+Pure: lookups in, their merged result out. Each path starts from its own share of the known contacts, and asks only
+nodes that no other path has asked. Together the paths ask all the nearest nodes. Source: Baumgart & Mies 2007
 (S/Kademlia).
 """
 

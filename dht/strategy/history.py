@@ -1,7 +1,7 @@
 """Keeps the strategies that this node has accepted, version by version, and says which one is in force.
 
-One readable file a version (`000002.json`) in a folder of the data directory; every version is kept, because the
-chain of publishers must be shown to whoever joins later. Only `_keep` and `_load` touch the disk.
+Each version is a readable file (`000002.json`) in a folder of the data directory. Every version is kept, because later
+joiners must see the chain of publishers. Only `_keep` and `_load` touch the disk.
 
 Adoption: version + 1 naming our newest, signed by its publishers. A fork (another valid version where we have one)
 is decided by the lower digest, at every node alike; the loser is kept as `fork-….json` and warned of. History up to

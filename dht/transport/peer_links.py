@@ -111,8 +111,8 @@ class PeerLinks:
         self._running[0]("link-dial", partial(self._dial_back, source, endpoint))
 
     async def have_dial(self, peer: Contact) -> socket.socket:
-        """Have a peer behind a NAT that this node introduces dial it, and return the connection, which is the caller's
-        to close; raises NoConnection where nobody can tell the peer."""
+        """Ask a peer behind a NAT that this node introduces to dial it, and return the connection. The caller must
+        close it. Raises NoConnection where the request cannot be sent."""
         endpoint = next((e for e in peer.endpoints if e.family in self._ports), None)
         if self._running is None or endpoint is None:
             raise NoConnection(peer.node_id.hex(), 0.0)

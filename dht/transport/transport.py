@@ -1,7 +1,7 @@
 """A transport carries a node's messages: by TLS between machines, in memory in the simulator.
 
-Pure: a protocol and the values it needs. `Messenger` (dht/overlay) decides whom to ask, by which way, and what an
-answer means; a transport only moves bytes, proves who is at both ends, and says how it failed.
+Pure: a protocol and the values it needs. `Messenger` (dht/overlay) decides which peer to ask, by which way, and what an
+answer means. A transport only moves bytes, proves both ends' identities, and reports how it failed.
 """
 
 from collections.abc import Awaitable, Callable

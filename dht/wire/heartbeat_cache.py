@@ -1,7 +1,7 @@
 """The node remembers heartbeats that it has verified, because gossip brings each of them many times.
 
-Pure: a bounded table. The latest of each author are kept, so it stays as small as the network is: a table of the
-latest of all would fill with the past, for hours.
+Pure: a bounded table. The latest heartbeats of each author are kept, so the cache stays as small as the network. One
+table of the latest of all would fill with the past for hours.
 """
 
 from collections.abc import Hashable

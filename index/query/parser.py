@@ -113,8 +113,8 @@ def parse_query(
 
 
 def enough_of(wished: int) -> int:
-    """Return how many of so many wished words a document must hold to be counted: all up to two, two thirds up to
-    eight, then a third, at least four."""
+    """Return how many of so many wished words a document must hold to count. Up to two words it is all of them, up to
+    eight two thirds, then a third, at least four."""
     if wished <= 2:
         return wished
     return -(-2 * wished // 3) if wished <= 8 else max(4, -(-wished // 3))

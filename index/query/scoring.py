@@ -17,10 +17,10 @@ Every reward is a sum that the engine adds, too, and every factor but proximity 
 has a close bound.
 
 It is BM25 with weighted fields in its first, linear form (Robertson, Zaragoza & Taylor 2004): a field's weight is as
-if its text stood there that many times. Whole weights make an ordinary engine's score of the repeated text a close
-upper bound of ours, which is what lets a peer prove that it left nothing better out. A phrase is one pseudo-term, a
-word said twice counts twice. Ties go by document id. Boilerplate (menus, footers) is searched but is no field: whoever
-matches by it alone scores 0. The choices of a ranking stand in `ranking_rules.py`; all else here is common to all.
+if its text stood there that many times. With whole weights an ordinary engine's score of the repeated text is a close
+upper bound of ours. So a peer can prove that it left nothing better out. A phrase is one pseudo-term, a word said twice
+counts twice. Ties go by document id. Boilerplate (menus, footers) is searched but is no field: whoever matches by it
+alone scores 0. The choices of a ranking stand in `ranking_rules.py`; all else here is common to all.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Finds the words that a misspelled word may have been meant to be: those one edit away, and of long words two.
 
 Pure: words and counts in, words out. A candidate weighs as many documents as hold it, times `SAME_FIRST` where it
-begins as the typed word does: people seldom miss the first letter. Whether it is proposed at all is decided by the
-counts of the whole network: a word that is written often is right, however rare it is beside its neighbours.
+begins as the typed word does: people seldom miss the first letter. The counts of the whole network decide whether it is
+proposed at all. A word that is written often is right, however rare it is beside its neighbours.
 """
 
 import unicodedata

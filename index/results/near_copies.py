@@ -1,8 +1,8 @@
 """Which pages say the same: by the digest of all that they say, or by signatures of their main texts.
 
 Pure: values only. A signature is what the author of a document says of its text (`Text.signature`): enough to fold
-pages of one host. Before a page of another host is folded, both signatures are made again from the signed texts: with a
-copied signature a fraud could hide the page that it imitates.
+pages of one host. Before a page of another host is folded, both signatures are computed anew from the signed texts.
+Otherwise a fraud could copy the signature of a page that it imitates, and hide it.
 
 Near copies whose titles differ in a number or in a word of the query are not folded. A reader asked for one of them,
 and release notes are alike in all else.

@@ -2,8 +2,8 @@
 type.
 
 Pure: values only. The order is by day where the newest were asked for, then by score, then document id, everywhere.
-Each peer names the commonest of its own slots, so what few peers have in common may be missing, or counted too low:
-such facets are told to be cut.
+Each peer names the commonest of its own slots, so a facet that few peers share may be missing, or counted too low. Such
+facets are marked as cut.
 """
 
 from collections import Counter

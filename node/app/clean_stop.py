@@ -33,8 +33,8 @@ async def take_leave(core: NodeCore, overlay: OverlayService) -> None:
 
 
 def _lack_nothing(core: NodeCore, overlay: OverlayService) -> bool:
-    """Return whether this node may leave without a loss: no copy is owed or being written, and for each slot that it
-    owns a member that goes on is ready."""
+    """Return whether this node may leave without a loss. No copy may be owed or being written. Each slot that it owns
+    needs a ready member that goes on."""
     view, kept, going_on = overlay.view, core.store.replicator.status(), overlay.going_on()
     is_paid = bool(going_on) and not (kept.owed_now or kept.writing_bytes)
     return is_paid and all(going_on & {*view.ready(slot)} for slot in view.owned())

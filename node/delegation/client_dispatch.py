@@ -1,8 +1,8 @@
 """Gives fetch orders to clients: nodes that nobody can connect to, and that ask for work over connections of their own.
 
-A client keeps a long poll open here; it ends as soon as there is an order, the client fetches, and brings the answer in
-a message of its own. A page that is not brought in time counts as not fetched, and the client that took the order
-rests. Everything is bounded: polls, orders, time.
+A client keeps a long poll open here. The poll ends as soon as there is an order. The client fetches, and brings the
+answer in a message of its own. A page that is not brought in time counts as not fetched, and the client that took the
+order rests. Everything is bounded: polls, orders, time.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
 """Judges which members are silent: whether that needs the owner, and in one sentence who they are and what helps.
 
-Pure: the answer of /api/v1/status in, a value out. The rule: in networks of up to 16 members each silent server needs
-the owner, in larger ones each of the owner's own, and a quarter of the servers nearby. In both, so do half of the other
-members that fell silent within the same minute, and so does silence of all. Members that said farewell are merely away,
-and so are laptops for a day.
+Pure: the answer of /api/v1/status in, a value out. In networks of up to 16 members each silent server needs the owner.
+In larger ones each server of the owner's own does, and so does a quarter of the servers nearby. In both, so do half of
+the other members that fell silent within the same minute, and so does silence of all. Members that said farewell are
+merely away, and so are laptops for a day.
 """
 
 from collections.abc import Sequence

@@ -48,8 +48,8 @@ id_of = lru_cache(1024)(node_id_of)  # most records are by few authors
 
 
 class Held(NamedTuple):
-    """The records of one author here: their bytes, those included that were just replaced and still lie on the disk,
-    and the found URLs among them that nobody fetched yet."""
+    """The records of one author here: their bytes, and the found URLs among them that nobody has fetched yet. The bytes
+    include records that were just replaced and still lie on the disk."""
 
     bytes: int = 0
     found: int = 0

@@ -1,7 +1,7 @@
 """The index of the segments: SQLite, rebuilt from them whenever it is lost or damaged.
 
-`records` has the newest version of every record and where it lies, numbered by its last change; `gone` what was
-removed, for a while: both together are the change log. `cells` keeps the number of records and their 256-bit
+`records` has the newest version of every record and its place on disk, numbered by its last change. `gone` has the
+removed records, for a while. Both together are the change log. `cells` keeps the number of records and their 256-bit
 fingerprint, per 1/65,536 of the key space and expiry day. So a slot's summary costs a handful of rows whatever
 slot_bits is. A row never points past durable bytes: segments are synced before it is written.
 

@@ -1,8 +1,8 @@
 """Sums over the key space: per 1/65,536 of it and expiry day, how many records there are and a fingerprint of them.
 
 They ride in the catalog's transactions, so that a slot's summary costs a handful of rows whatever slot_bits is. The
-fingerprint is the sum of the records' marks modulo 2**256: made for reports, since sums can be steered by whoever may
-choose many records; reconciliation hashes the marks themselves.
+fingerprint is the sum of the records' marks modulo 2**256. It serves reports only: an author that may choose many
+records can steer sums. Reconciliation hashes the marks themselves.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

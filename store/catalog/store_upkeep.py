@@ -1,10 +1,11 @@
 """Keeps a store small and sound, now and then: expires, thins and compacts it, and judges what is damaged.
 
 Sparse segments are rewritten a few megabytes at a time, so that the writer thread is never away for long. A sealed
-segment whose live share fell below the configured one has its live frames copied to the newest segment; then the index
-is made durable and the file deleted. A crash in between leaves both copies, of which the index knows one. Where
-something is to be erased, every segment that holds anything dead is rewritten, even the newest. So is a segment in
-which a scrub met damaged bytes, once its damaged records are judged, and a small one that no dictionary packs yet.
+segment is compacted when its live share falls below the configured one. Its live frames are copied to the newest
+segment, the index is made durable, and the file is deleted. A crash in between leaves both copies, of which the index
+knows one. Where something is to be erased, every segment that holds anything dead is rewritten, even the newest. So is
+a segment in which a scrub met damaged bytes, once its damaged records are judged, and a small one that no dictionary
+packs yet.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """Slots that belong to others now and still lie here: handed over, shown by their new owners, then let go.
 
-Pure: decisions only. A slot that is lost stays on disk until all its owners say that they have it, and have shown some
-of it (`possession_audit.py`): a word alone lets nothing go. Where none of these owners is known for a day, identities
-that came at once may have taken the slot. So the copy stays for a day from then on, and longer where the owners change
+Pure: decisions only. A lost slot stays on disk until all its owners report that they have it and have proved some of it
+(`possession_audit.py`). A report alone frees nothing. Where none of these owners is known for a day, identities that
+came at once may have taken the slot. So the copy stays for a day from then on, and longer where the owners change
 again. It is frozen: nothing asks for it, and it takes no later version. The next owners of the slot are offered it.
 """
 

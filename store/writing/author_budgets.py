@@ -68,8 +68,8 @@ def pages_an_hour(delay_s: float) -> float:
 
 
 def is_page(record: Record) -> bool:
-    """Tell whether somebody must have fetched a page to write a record: also for a former version, but for pages that
-    are gone, since robots.txt takes away many at once."""
+    """Tell whether an author must have fetched a page to write a record. This holds for former versions, too. It does
+    not hold for pages that are gone, since robots.txt takes away many at once."""
     if record.kind not in (Kind.DOCUMENT, Kind.FORMER) or not record.version.epoch:
         return False
     if record.content_digest != NOTHING:
