@@ -43,7 +43,7 @@ def build_parser() -> Parser:
 
 
 def _add_staying(verbs: Verbs) -> None:
-    run = add_verb(verbs, "run", "process:run", "run the node until it is stopped", "dse-node run")
+    run = add_verb(verbs, "run", "run:run", "run the node until it is stopped", "dse-node run")
     add_place(run)
     run.add_argument("--supervise", action="store_true", help="start it again when it fails, where no systemd does")
     add_place(add_verb(verbs, "stop", "process:stop", "stop the node that runs here, and wait until it has ended"))
@@ -52,7 +52,7 @@ def _add_staying(verbs: Verbs) -> None:
     add_place(logs, url=True, json=True)
     _add_config(verbs)
     _add_service(verbs)
-    bare = add_verb(verbs, "bootstrap", "process:bare_overlay", "run a first contact: only the overlay, without data")
+    bare = add_verb(verbs, "bootstrap", "run:bare_overlay", "run a first contact: only the overlay, without data")
     bare.add_argument("--network", required=True, metavar="FILE", help="the network file")
     bare.add_argument("--port", type=Between(1, 65535), metavar="P", help="UDP and TCP port (default 8091)")
     bare.add_argument("--data-dir", metavar="DIR", help="directory for its identity and its peers")

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import msgspec
 
@@ -24,7 +24,6 @@ from dht import (
     sign_strategy,
     unknown_parts,
 )
-from node.cli.commands.draft_notes import notes_on, print_notes
 from node.cli.commands.output import asked_for_yes, print_facts, print_json
 from node.cli.commands.strategy_files import read_any, read_file, write_signed
 from node.cli.commands.target_node import client
@@ -46,11 +45,14 @@ from node.strategy.draft import (
 )
 from node.strategy.draft_checks import FEW_BITS, check_index_copies, check_members, check_slots, proposed_bits
 from node.strategy.impact import changes_json
+from node.strategy.rule_notes import rule_notes
 from node.strategy.signing import document_to_sign
 from node.views.lenient_json import Json, listed, tables
 from node.views.safe_text import plain, plain_json
 from node.views.strategy import change_lines, effect_lines, instant
 from node.web.rendering.translations import translator
+
+_WORDS = {True: "", False: "does not answer at present", None: "is not a member of this network"}
 
 
 def make(arguments: Namespace) -> int:
@@ -296,3 +298,21 @@ def _say_what_lacks(arguments: Namespace, signed: SignedStrategy, strategy: Stra
         print(f"{lacking}give it to them for `dse-node strategy sign {arguments.out} --key … --out {arguments.out}`")
     else:
         print(f"publish it with `dse-node strategy publish {arguments.out}`")
+
+
+def notes_on(strategy: Strategy, asked: Namespace | None) -> list[str]:
+    """Say which rules cannot work; the node that a command line names is `asked` for its members, where it answers."""
+    if asked and any(rule.peer for rule in strategy.rules):
+        try:
+            peers = tables(client(asked).get("/api/v1/peers"), "peers")
+        except DseError:
+            peers = []
+        live = {each.get("node_id"): bool(each.get("live")) for each in peers}
+        if live:
+            return list(rule_notes(strategy, lambda node, _host: _WORDS[live.get(node)]))
+    return list(rule_notes(strategy))
+
+
+def print_notes(notes: list[str], file: TextIO | None = None) -> None:
+    """Print each note on a line of its own, on standard output unless `file` says otherwise."""
+    print_facts([("  note", note) for note in notes], file=file)

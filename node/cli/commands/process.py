@@ -1,9 +1,7 @@
-"""Does the verbs about the process of a node: run and bootstrap, stop it, and read its log."""
+"""Does the verbs about the process of a node: stop it, and read its log."""
 
-import importlib
 import os
 import signal
-import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterator
@@ -11,53 +9,17 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crawl import BadHostsFile
-from dht import BadStrategy, LocalFaults, system_clock
 from node.api.body import Json
 from node.cli.commands.output import print_json
-from node.cli.commands.setup import ensure_identity
-from node.cli.commands.target_node import client, configuration, data_dir
+from node.cli.commands.target_node import client, data_dir
 from node.cli.http_client import HttpClient
-from node.cli.main import load
 from node.config.data_dir import DataDir
-from node.config.logging_setup import set_up_logging
-from node.errors import BadDataDir, ConfigError, DataDirLocked, HomeNotRunning
-from node.process.supervise import CHILD, Restarts, supervise
+from node.errors import BadDataDir, DataDirLocked, HomeNotRunning
 from node.views.safe_text import plain
 
 STOPS_WITHIN_S = 60.0  # a node needs 5 s; one with much to write, or a slow disk, longer
 LOOK_EVERY_S = 0.2
 FOLLOW_EVERY_S = 1.0
-
-
-def run(arguments: Namespace) -> int:
-    """Run the node of a data directory until it is told to stop."""
-    if arguments.supervise and not os.environ.get(CHILD):
-        return supervise([sys.executable, *sys.orig_argv[1:]], Restarts())
-    config = configuration(arguments)
-    faults = LocalFaults(system_clock)
-    set_up_logging(config.node.log_level, faults=faults)
-    data = data_dir(arguments)
-    data.create()
-    data.check()
-    data.read_token()  # said before anything listens
-    ensure_identity(data)
-    node = load("node.process.run_node")
-    try:
-        return int(node.run_node(config, faults))
-    except (BadStrategy, BadHostsFile) as error:  # files that the configuration names are part of it
-        raise ConfigError(*str(error).split(": ", 1)) from None
-
-
-def bare_overlay(arguments: Namespace) -> int:
-    """Run a bootstrap node: the overlay alone, for first contact."""
-    words = ["--network", arguments.network]
-    for name in ("port", "data_dir", "listen_v4", "listen_v6"):
-        if getattr(arguments, name) is not None:
-            words += [f"--{name.replace('_', '-')}", str(getattr(arguments, name))]
-    words += ["--allow-private"] * arguments.allow_private
-    code = importlib.import_module("bootstrap.__main__").main(words)
-    return int(code or 0)
 
 
 def stop(arguments: Namespace) -> int:
