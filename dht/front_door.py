@@ -1,8 +1,8 @@
 """Opens the front door of a package name by name: a module is imported when the first of its names is asked for.
 
-So a parser process, or a verb that asks a running node, starts without what only nodes need, in a third of the time and
-of the memory. Each package's `__init__.py` has the table: its modules, each with the names that it gives to other
-packages. Type checkers and editors read the same names from the imports under `if TYPE_CHECKING`.
+So a parser process, or a verb that asks a running node, starts without the modules that only nodes need. It takes a
+third of the time and of the memory. Each package's `__init__.py` has the table: its modules, each with the names that
+it gives to other packages. Type checkers and editors read the same names from the imports under `if TYPE_CHECKING`.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Limits how much one address or one peer may cost us, by token buckets and by memories that are bounded.
 
-Pure: `now` is an argument, in seconds of the steady clock. Bounded: the bucket least recently used is forgotten, which
-gives its owner a full one again; with 8,192 buckets that takes a flood which the address limit meets first.
+Pure: `now` is an argument, in seconds of the steady clock. Bounded: the least recently used bucket is forgotten, and
+its owner gets a full one again. With 8,192 buckets only a flood can cause that, and the address limit meets it first.
 """
 
 from collections.abc import Hashable

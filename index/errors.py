@@ -1,7 +1,7 @@
 """The errors of the index.
 
-Pure: values only. A query that does not parse is the asker's to fix; a damaged index is this machine's failure, and
-costs time only: it is rebuilt from the store.
+Pure: values only. A query that does not parse is the asker's to fix. A damaged index is this machine's failure, and
+costs only time: it is rebuilt from the store.
 """
 
 import re

@@ -1,7 +1,7 @@
 """The second HTML engine, for pages that stall or crash the first.
 
-Pure: text in, values out. libxml2 bounds depth and text sizes by itself, so what stalls lexbor (200,000 nested
-elements) costs it a millisecond; it repairs broken markup less well, so it comes second.
+Pure: text in, values out. libxml2 bounds depth and text sizes by itself. So input that stalls lexbor (200,000 nested
+elements) costs it a millisecond. It repairs broken markup less well, so it comes second.
 """
 
 from lxml import etree, html

@@ -1,9 +1,9 @@
 """The text of a PDF file.
 
-Wraps pypdf. Runs in parser processes, where the watchdog ends what takes too long and the process's memory is bounded;
-pages, characters and unpacked streams are bounded here as well. Files that only their owner's password protects are
-read, as every viewer does. The library is loaded with the first file: it takes 24 MB and 0.2 s, and the node's own
-process never needs it.
+Wraps pypdf. Runs in parser processes, where the watchdog ends slow work and the process's memory is bounded. Pages,
+characters and unpacked streams are bounded here as well. Files that only their owner's password protects are read, as
+every viewer does. The library is loaded with the first file: it takes 24 MB and 0.2 s, and the node's own process never
+needs it.
 """
 
 from __future__ import annotations

@@ -84,8 +84,8 @@ def printed_dates(text: str) -> tuple[float, float]:
 
 
 def date_by_title(marked: str, headings: Sequence[str], title: str) -> float:
-    """Return the day in the one line beside a page's heading that is a date and little else, as news and blogs print
-    it; 0.0: none, or several. `marked`: the text with its marks."""
+    """Return the day in the one line beside a page's heading that is a date and little else, as on news and blogs. 0.0:
+    none, or several. `marked`: the text with its marks."""
     heading = max((each for each in headings[:_HEADINGS] if " ".join(each.split()) in title), key=len, default="")
     at = marked.find(heading) if heading else -1
     near = marked[max(0, at - _BEFORE_CHARS) : at + len(heading) + _AFTER_CHARS] if at >= 0 else ""

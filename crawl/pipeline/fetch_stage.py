@@ -1,7 +1,7 @@
 """The first stage makes the one request that a task allows, or finds the reason to make none.
 
-A task is one request to its site: the page itself, or robots.txt or a sitemap in its place, after which the URL waits
-for the site's next turn. So every request counts for politeness, and a site never has two open.
+A task is one request to its site, for the page itself or for robots.txt or a sitemap in its place. After the latter the
+URL waits for the site's next turn. So every request counts for politeness, and a site never has two open.
 """
 
 import asyncio

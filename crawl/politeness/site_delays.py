@@ -24,10 +24,10 @@ class CircuitBreaker:
     """Decides when one host may be asked again after it failed to answer.
 
     *Closed*: requests go as politeness lets them. After so many failures in a row it is *open*: none goes until its
-    time is over. Then it is *half-open*: one request goes (a host never has two open), and its answer closes the
+    time is over. Then it is *half-open*: one request goes, since a host never has two open. Its answer closes the
     breaker, or another failure opens it for twice as long. Waits are spread by chance, so that hosts that failed
-    together do not return together. `now` is steady time in seconds.
-    `fails`: failures in a row; `opened`: how often it has opened in a row; `until`: open so long, steady seconds."""
+    together do not return together. `now` is steady time in seconds. `fails`: failures in a row; `opened`: how often it
+    has opened in a row; `until`: open so long, steady seconds."""
 
     fails: int = 0
     opened: int = 0

@@ -1,7 +1,7 @@
 """When a URL is due again: how long a page waits, so that the visits there are go where they gain most.
 
-Pure: counts of change rates in, a pace out. The budget is one visit a page and `revisit_s` on average, so it needs no
-number of pages and every node that follows it alone follows it together. Three strategies:
+Pure: counts of change rates in, a pace out. The budget is one visit a page and `revisit_s` on average. So it needs no
+number of pages, and nodes that each follow it alone follow it together. Three strategies:
 - "gain": the copies are fresh for the greatest share of time. The freshness of a page that changes at rate λ and is
   visited each I seconds is (1 − e^−λI) / λI. At the optimum one more visit gains the same everywhere, µ say:
   (1 − (1 + λI)·e^−λI) / λ = µ. A page with λ ≥ 1/µ gains too little from any visit and waits as long as may be.

@@ -48,8 +48,8 @@ def _claim_of(opened: VerifiedHeartbeat) -> MembershipClaim:
 
 @lru_cache(maxsize=8192)
 def mark_of(peer: bytes, invited_by: bytes = b"") -> bytes:
-    """Return the mark by which attesters name a peer: the beginning of its id, or a hash of the id and of the
-    invitation by which it is here. So a name is worth nothing to a peer that shows another invitation later."""
+    """Return the mark by which attesters name a peer. It is the beginning of its id, or a hash of the id and of the
+    invitation by which it joined. So a name is worth nothing to a peer that shows another invitation later."""
     if not invited_by:
         return peer[:MARK_BYTES]
     return blake2b(peer + invited_by, digest_size=MARK_BYTES, person=b"dse-node invited").digest()

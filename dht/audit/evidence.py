@@ -2,9 +2,9 @@
 
 Pure: values and their codec. A piece of evidence shows the signed head of the author's version, so that nobody can
 accuse a node of a page that it did not sign. It shows signatures of texts, not texts (`crawl/content/fingerprint.py`).
-A finder signs its pieces as small records (`dht/wire/value_record.py`): one at each point of evidence of the network,
-so that one finder alone can show pages of enough registrable domains. Nothing follows by itself: publishers of the
-strategy read it, fetch the pages again, and may block the author.
+A finder signs its pieces as small records (`dht/wire/value_record.py`), one at each point of evidence of the network.
+So one finder alone can show pages of enough registrable domains. Nothing follows by itself: publishers of the strategy
+read it, fetch the pages again, and may block the author.
 """
 
 from collections.abc import Iterable

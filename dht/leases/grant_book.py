@@ -30,8 +30,8 @@ _Name = tuple[int, Slot]  # slot_bits, slot
 
 
 class GrantTerms(NamedTuple):
-    """Holds what a grant of the slot names and needs: its team, the farewells of members that stopped, and the number
-    of signers, at least a majority of the others."""
+    """Holds what a grant of the slot names and needs: its team, and the farewells of members that stopped. `needed`:
+    the number of signers, at least a majority of the others."""
 
     team: Team
     farewells: tuple[Farewell, ...]

@@ -1,9 +1,9 @@
 """The peer clocks compare this node's wall clock with what peers say of theirs, and find out whose is off.
 
-Pure: `now` is an argument. Each peer speaks for itself alone: by the time in its answers over TLS, or by a heartbeat
-that it sent itself, which is up to ten seconds old. A heartbeat counts even if it is refused because of its time. So a
-node learns that its clock is off from the very peers that it cannot work with. The median of the last peers decides,
-this node's own clock among them: one liar moves it nowhere. With a single peer nobody can say whose is off.
+Pure: `now` is an argument. Each peer counts for itself alone: by the time in its answers over TLS, or by a heartbeat
+that it sent itself. Such a heartbeat is up to ten seconds old. A heartbeat counts even if it is refused because of its
+time. So a node learns that its clock is off from the very peers that it cannot work with. The median of the last peers
+decides, this node's own clock among them: one liar moves it nowhere. With a single peer nobody can say whose is off.
 """
 
 import statistics

@@ -112,8 +112,8 @@ def _with_one_of(
     domains: Mapping[NodeId, FailureDomains],
     kept: Set[NodeId],
 ) -> list[NodeId]:
-    """Put the heaviest wanted candidate that fits in the place of the last owner where none of several is wanted; an
-    owner that is the only one of `kept` stays."""
+    """Replace the last owner by the heaviest wanted candidate that fits, if none of several owners is wanted. An owner
+    that is the only one of `kept` stays."""
     fitting = [m for m in ranked if m in wanted]
     if not fitting or not wanted.isdisjoint(chosen):
         return chosen

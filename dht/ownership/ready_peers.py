@@ -19,8 +19,8 @@ from dht.wire.heartbeat import Load, VerifiedHeartbeat
 
 
 class Announced(NamedTuple):
-    """Holds the words of one heartbeat: slots of which all is ready, those of them of which all is indexed, and slots
-    of which any part is leased."""
+    """Holds the slots that one heartbeat announces: those that are ready, those of them that are indexed whole, and
+    those of which any part is leased."""
 
     ready: frozenset[Slot]
     answering: frozenset[Slot]

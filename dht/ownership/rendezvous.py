@@ -1,13 +1,13 @@
 """Which nodes own a slot: rendezvous hashing among the nearest members.
 
 Pure: the same members and slot give the same answer on every node, which is why nobody has to decide. A member's weight
-for a slot is a hash of its id and the slot's 160-bit start, so the even child of a doubled slot keeps its owners. Where
+for a slot is a hash of its id and the slot's 160-bit start. So the even child of a doubled slot keeps its owners. Where
 members have different steps of room (`room_step.py`), the weights are scaled: one step up doubles a member's part. Only
 the 16 members nearest to the start (XOR) count. So in a large network each node needs to know its neighbourhood only.
 Rankings are computed when asked for, and stay for as long as their neighbourhood has the same members, whoever comes
-and goes elsewhere. `failure_domains.py` decides which members may keep copies of the same slot.
-Sources: Thaler & Ravishankar 1998 (highest random weight); Schindelhauer & Schomaker 2005 (weights by logarithms);
-Maymounkov & Mazières 2002 (metric).
+and goes elsewhere. `failure_domains.py` decides which members may keep copies of the same slot. Sources: Thaler &
+Ravishankar 1998 (highest random weight); Schindelhauer & Schomaker 2005 (weights by logarithms); Maymounkov & Mazières
+2002 (metric).
 
 Lists what a change of strategy moves: which slots get new owners.
 

@@ -1,10 +1,10 @@
 """In a PING and its PONG two nodes tell each other what the other lacks, so that all hear soon what concerns them.
 
-Pure: members in, bodies out. The asker sends a digest of what it knows, its own heartbeat, rumours, and for a near peer
-the newest others that fit; the answerer sends what the digest lacks. Between near peers every heartbeat counts; of a
-far one only what changes its standing, or refreshes a copy that has grown old. Pushing spreads news fast while few
-know it, pulling ends it when most do, and no answer repeats what its asker has. Source: Demers et al. 1987 (push-pull
-anti-entropy).
+Pure: members in, bodies out. The asker sends a digest of the heartbeats that it knows, its own heartbeat, rumours, and
+to a near peer the newest others that fit. The answerer sends heartbeats that the digest lacks. Between near peers every
+heartbeat counts; of a far one only what changes its standing, or refreshes a copy that has grown old. Pushing spreads
+news fast while few know it, pulling ends it when most do, and no answer repeats what its asker has. Source: Demers et
+al. 1987 (push-pull anti-entropy).
 
 Rumours are heartbeats worth telling to whoever comes next: of peers that are new, back, or changed their standing.
 

@@ -13,9 +13,9 @@ its operator.
 The attested peers are those that this node has reached itself and names in its heartbeats, sixteen at most.
 
 Pure: ids and days in, marks out. Each is named with the day since which this node names it. A full list drops a peer
-that has more names than it needs, in favour of one that lacks a name, or because other nodes are its attesters. While
-many peers wait at once, the one with the highest id is dropped. So attesters with room for some of a crowd name the
-same ones, and those are admitted.
+that has more names than it needs, or whose attesters are other nodes, in favour of one that lacks a name. While many
+peers wait at once, the one with the highest id is dropped. So attesters with room for some of a crowd name the same
+ones, and those are admitted.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence

@@ -9,8 +9,8 @@ Where nobody gets through, the node has members introduce it, and asks once more
 
 Chooses who introduces this node, which is behind a NAT, to those who want to reach it.
 
-Introducers are members that anybody reaches. Those chosen before stay while they can, so
-that what others heard of them stays true; new ones are those nearest to the node's own id, which spreads the work.
+Introducers are members that anybody reaches. Chosen ones stay while they can, so that others' knowledge of them stays
+true. New ones are those nearest to the node's own id, which spreads the work.
 """
 
 import asyncio

@@ -2,8 +2,8 @@
 
 Pure: times are arguments. Contacts and buckets are the `kademlia` package's; which bucket, who may enter, who is handed
 out and who gives way is decided here. Bucket i holds the contacts whose ids share i leading bits with ours. A contact
-that fails is demoted (not handed out), then replaced when somebody waits for its place, and dropped only then: after an
-isolation everybody is still here. Source: Maymounkov & Mazières 2002.
+that fails is demoted (not handed out). It is dropped only when another contact waits for its place. So after an
+isolation all contacts are still here. Source: Maymounkov & Mazières 2002.
 
 The rest of that package stays out, with its network, storage, crawls and table. Its `set()` answers True when every
 store timed out, and it evicts at the first lost packet. Its table's `find_neighbors` stops at the first k that it

@@ -3,9 +3,9 @@
 Each version is a readable file (`000002.json`) in a folder of the data directory. Every version is kept, because later
 joiners must see the chain of publishers. Only `_keep` and `_load` touch the disk.
 
-Adoption: version + 1 naming our newest, signed by its publishers. A fork (another valid version where we have one)
-is decided by the lower digest, at every node alike; the loser is kept as `fork-….json` and warned of. History up to
-the last change of publishers is closed: keys that were removed cannot rewrite it.
+Adoption: version + 1 naming our newest, signed by its publishers. A fork is another valid version where we have one.
+All nodes choose the lower digest. The loser is kept as `fork-….json` and warned of. History up to the last change of
+publishers is closed: keys that were removed cannot rewrite it.
 """
 
 import logging

@@ -83,8 +83,8 @@ def counted(owners: Iterable[NodeId], away: Container[NodeId]) -> tuple[NodeId, 
 
 
 def signers_needed(owners: int) -> int:
-    """Return how many candidates of a slot with so many owners that count must have signed that somebody may write
-    there: two, so that nobody writes alone where others are. No strategy changes that, or what was granted before would
+    """Return how many candidates must have signed before a member may write into a slot with so many counting owners.
+    Two, so that nobody writes alone where there are others. No strategy changes that, or what was granted before would
     not count."""
     return min(2, max(1, owners))
 

@@ -159,8 +159,8 @@ def open_shown(data: bytes, node_key: bytes, network: bytes) -> OpenedInvitation
 
 
 def invited_by(voucher: Voucher, identifier: bytes) -> bytes:
-    """Return what a node's heartbeats say of its voucher: the beginnings of its id and of its inviter's key, when it
-    was made, and for how many nodes."""
+    """Return the announcement of a node's voucher in its heartbeats: the beginnings of its id and of its inviter's key,
+    its time, and the number of nodes that it admits."""
     marks = identifier[:MARK_BYTES] + voucher.inviter[:MARK_BYTES]
     return marks + voucher.made_at.to_bytes(4, "big") + voucher.uses.to_bytes(2, "big")
 
@@ -172,8 +172,8 @@ def read_invited_by(said: bytes) -> InvitedBy:
 
 
 def revoked_id(digits: str) -> str:
-    """Return the id by which a strategy revokes a voucher or key of these hex digits: its first 16, which are all that
-    members say of it, will do."""
+    """Return the id by which a strategy revokes a voucher or key with these hex digits. The first 16 are enough, since
+    members announce no more of it."""
     return digits.ljust(2 * KEY_BYTES, "0") if len(digits) == 2 * MARK_BYTES else digits
 
 

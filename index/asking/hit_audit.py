@@ -1,8 +1,8 @@
 """Answers about the best documents are asked twice, after the user has theirs: of whoever is new here, and of everybody
 now and then.
 
-Where two answers differ, the signed documents are read and a third peer is asked. A peer that may
-have left out something by its own word is asked for one slot alone, as deep as any node looks, and so are others.
+Where two answers differ, the signed documents are read and a third peer is asked. A peer whose own answer shows that it
+may have left something out is asked for one slot alone, as deep as any node looks. So are others.
 
 An answer says which documents are the best of its slots, and that nothing else scores above its bound. So it denies
 every document that it should have named and did not. Copies of a slot may honestly differ in what was written lately,

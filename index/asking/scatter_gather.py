@@ -219,10 +219,10 @@ def make_plan(
     """Plan which peers to ask so that every slot of `wanted` that can be is answered once, by as few as possible.
 
     Sets of slots are bitmaps; `can` says for which each peer is ready, the peers sorted. This node's own slots go to
-    itself: that costs nothing. The rest is covered greedily, the peer first that covers most for the time that it
-    takes; equal ones in an order drawn from `rng`, to share the load. A peer that is late with other answers covers
-    only slots that nobody else can. No peer of `avoid` is asked, and none again for a slot for which `tried` names it.
-    `slowness`: in levels; `PATIENCE` says how much a slow one has to cover."""
+    itself: that costs nothing. The rest is covered greedily: the peer comes first that covers most for the time that it
+    takes. Equal peers come in an order drawn from `rng`, to share the load. A peer that is late with other answers
+    covers only slots that nobody else can. No peer of `avoid` is asked, and none again for a slot for which `tried`
+    names it. `slowness`: in levels; `PATIENCE` says how much a slow one has to cover."""
     every = [peer for peer, slots in can.items() if slots & wanted and peer not in avoid]
     open_ = {peer: can[peer] & wanted & ~tried.get(peer, 0) for peer in every}
     mine = open_.pop(me, 0)

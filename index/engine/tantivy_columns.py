@@ -1,7 +1,7 @@
 """The values that tantivy keeps of each document in columns, and reads of many documents at once.
 
-A document's host, its stem class with whether its language has no Latin letters, and its sketch: all that bounds a
-score before the document's record is read.
+The columns are a document's host, its stem class with whether its language has no Latin letters, and its sketch. They
+bound a score before the document's record is read.
 """
 
 from collections.abc import Sequence

@@ -49,8 +49,8 @@ class Foreign:
         self._class, self._scripts = class_of(language), scripts_of_language(language)
 
     def of(self, forward: ForwardRecord) -> int:
-        """Return how foreign a page is. Latin words stand in addresses and menus of the whole world, but others hardly
-        where they are not meant: so only Latin queries have pages of other scripts."""
+        """Return how foreign a page is. Latin words stand in addresses and menus of the whole world. Words of other
+        scripts seldom stand where they are not meant. So only Latin queries have pages of other scripts."""
         if not forward.scripts or forward.is_front:
             return 0
         if self._is_latin and not forward.scripts & LATIN:

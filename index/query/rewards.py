@@ -1,5 +1,5 @@
-"""The rewards of a document beside its words' frequencies: for words in its title, for being the front page of the site
-that they name, and for having all. Also how much of its weight a word keeps.
+"""The rewards of a document beside its words' frequencies. They are for words in its title, for being the front page of
+the site that they name, and for having all words. Also how much of its weight a word keeps.
 
 Pure: values only. A reward is a share of a word's weight that depends on the field and on its length alone, in a few
 classes. So an engine adds it as a constant, and its sum equals that of the score. The more words a title has beside

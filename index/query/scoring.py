@@ -13,8 +13,8 @@ Pure: integers in, one float out, always in the same order of operations.
     doubt = less than 1 for pages that look as if made to be found (`doubt.py`)
     proximity = 1 + (most − 1) · closeness, where closeness is the mean of 1/gap over neighbouring leaves of the query
 
-Every reward is a sum that the engine adds, too, and every factor but proximity is at most 1: so what a peer left out
-has a close bound.
+Every reward is a sum that the engine adds, too, and every factor but proximity is at most 1. So the score of any
+document that a peer left out has a close bound.
 
 It is BM25 with weighted fields in its first, linear form (Robertson, Zaragoza & Taylor 2004): a field's weight is as
 if its text stood there that many times. With whole weights an ordinary engine's score of the repeated text is a close

@@ -34,8 +34,8 @@ def no_signature(text: str) -> bytes:
 
 
 class Likeness(NamedTuple):
-    """The values by which a page is compared: digest, signature as a number, and what its title says: its numbers, and
-    how often each leaf of the query. The signature is None where the page is too short or has none."""
+    """The values by which a page is compared: digest, signature as a number, the numbers in its title, and how often
+    the title has each leaf of the query. The signature is None where the page is too short or has none."""
 
     digest: bytes
     signature: int | None

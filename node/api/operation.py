@@ -51,8 +51,10 @@ class Begun(ResponseBody):
 
 
 class LeaveProgress(ResponseBody):
-    """How far a node is on its way out: the documents that still lie here, those of which no live node has another
-    copy, and the silent owners that it waits for."""
+    """How far a node is on its way out.
+    `slots`, `documents`: those that still lie here.
+    `at_risk`: documents of which no live node has another copy.
+    `silent`: the silent owners that it waits for."""
 
     state: LeaveState
     slots: int

@@ -34,8 +34,8 @@ from node.views.safe_text import plain
 from store import COPIED_NAME, StoreCorrupt, check_copied_index, store_copy
 
 CONFIG, NETWORK, IDENTITY, SEALED = "config.toml", "network.toml", "identity.key", "secrets.sealed"
-# What `backup` writes is all that `restore` takes. Anybody can make a backup and sign it with a key of their own, so a
-# name that is not listed here is refused, whatever is signed.
+# What `backup` writes is all that `restore` takes. Anybody can make a backup and sign it with a key of their own. So a
+# name that is not listed here is refused, whatever its signature.
 _VERSION = r"(?:[0-9]{6}|[1-9][0-9]{6,8})"
 _PLAIN = re.compile(
     rf"format|{re.escape(CONFIG)}|{re.escape(NETWORK)}|{re.escape(SEALED)}|hosts\.json"

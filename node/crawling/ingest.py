@@ -1,6 +1,6 @@
 """Turns what the crawler brings into records: pages into documents, links and outcomes into visits, all in their slots.
 
-A link is handed to its owners by the very write that stores a document: a WAITING visit of epoch 0, which changes
+The write that stores a document also hands each link to its owners: as a WAITING visit of epoch 0, which changes
 nothing where the URL is known.
 """
 

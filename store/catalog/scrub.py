@@ -1,9 +1,9 @@
 """Reads again all that lies on the disk, so that damage is found while other owners still have the record.
 
-Every frame of every segment is read and checked, dead ones, too, and each live record is looked up in the index, which
-must lead to it. A record that does not fit is in doubt as if a reader had met it: it is judged, dropped and fetched
-from other owners. A segment in which bytes are damaged is rewritten once its records are judged, so that nothing
-damaged stays.
+Every frame of every segment is read and checked, dead ones, too. Each live record is looked up in the index, which must
+lead to it. A record that does not fit is in doubt as if a reader had met it: it is judged, dropped and fetched from
+other owners. A segment in which bytes are damaged is rewritten once its records are judged, so that nothing damaged
+stays.
 
 The next bytes are due evenly over a period, gently, and never faster than a bound: `now` is Unix time. A pass reads
 every segment once, the oldest first, and what is written meanwhile, too. When its period is over and all is read the

@@ -1,8 +1,8 @@
 """Merkle trees over a package, so that one signature serves many records and each proves its own place.
 
 Pure: bytes in, bytes out. SHA-256; leaves and nodes are hashed with different first bytes (RFC 6962, section 2.1) so
-that a node is never mistaken for a leaf. A level of odd length is completed with 32 zero bytes, so a path's length
-is ceil(log2(leaves)) and the bits of the index say on which side each sibling stands.
+that a node is never mistaken for a leaf. A level of odd length is completed with 32 zero bytes. So a path has
+ceil(log2(leaves)) hashes, and the bits of the index tell on which side each sibling stands.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,7 @@
 """Says what is wrong with records before any of them is kept: one check for every door.
 
-Records that peers push, that this node pulls or that it writes itself all pass here, so that the first node that sees a
-bad record refuses it. The check judges a record's form and place, its body, its author's proof, and whether the
+All records pass here, whether peers push them, this node pulls them or writes them itself. So the first node that sees
+a bad record refuses it. The check judges a record's form and place, its body, its author's proof, and whether the
 strategy takes it back (`denial.py`). Its caller provides the rules for canonical URLs and visits (`BodyRules`).
 
 Pure: records in, reasons out; whatever a stranger wrote, nothing is raised.

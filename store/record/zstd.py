@@ -35,7 +35,7 @@ def squeeze(data: bytes, level: int = 3) -> bytes:
 def expand(data: bytes | memoryview, limit: int) -> bytes:
     """Decompress what `squeeze` made; raises ValueError for anything else, and beyond `limit` bytes.
 
-    The library ignores its own output limit when a frame states its size, so the stated size is checked first, and a
+    The library ignores its own output limit when a frame states its size. So the stated size is checked first, and a
     frame that states none is refused.
     """
     return _expand(_local.decompressor, data, limit)

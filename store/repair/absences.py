@@ -4,8 +4,8 @@ Pure: `now` is steady time in seconds. A member is silent since its last heartbe
 a laptop that sleeps two thirds of the day can count how long other members were away. A silent stable machine is
 expected back within four hours, a laptop within forty: fixed times, whose cost and risk docs/durability.md measures.
 This is one node's own memory: it decides when work is done, never which node owns what. Where more than a third of all
-fall silent within a minute, a cut or a power cut is likelier than so many deaths. Where more than half of the laptops
-are away for longer than a night, it is a weekend: until they are back no laptop is given up.
+fall silent within a minute, a cut or a power cut is likelier than so many deaths. If more than half of the laptops are
+away for longer than a night, it is a weekend. Until they are back no laptop is given up.
 """
 
 from collections import deque

@@ -6,10 +6,10 @@ have, drawn evenly from all that lie here. A challenge finds a node that lacks o
 All owners together ask it once a minute on average. So it is noticed within 7 minutes on average, and within 29 with 99
 %. That costs each node some 1.2 kB a minute.
 
-Slots in which records were not shown are compared with the peer, and the challenge is repeated, since such a record may
-have been new, or just replaced. Where the peer fails again, its copies of those slots do not count for as long as it
-does not show the records. All of this is one node's memory. It says when work is done and who is asked last, never who
-owns what. The word of another owner counts as well, for an hour: it costs one more copy at most.
+If records of a slot were not shown, the slot is compared with the peer, and the challenge is repeated. Such a record
+may have been new, or just replaced. Where the peer fails again, its copies of those slots do not count for as long as
+it does not show the records. All of this is one node's memory. It says when work is done and who is asked last, never
+who owns what. The word of another owner counts as well, for an hour: it costs one more copy at most.
 
 A digest proves that a record's bytes lie at a node. It covers some bytes of the record, which the asker chooses, under
 a nonce of its own; so nobody can have computed it before. It names the asker and the answerer, so that no node can pass

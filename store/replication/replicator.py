@@ -201,8 +201,8 @@ class Replicator:
         self._overlay.view.count_as_full(frozenset(self.without_room()))
 
     def level_at(self) -> Mapping[Slot, int]:
-        """Return for each ready slot the number of the store's last change when it became ready: who follows the log
-        so far has all that makes it so. The same object until that changes."""
+        """Return for each ready slot the number of the store's last change when it became ready. A reader that has
+        followed the log so far has all its records. The same object until that changes."""
         return self._repair.announced.level_at
 
     def compared(self) -> frozenset[NodeId]:

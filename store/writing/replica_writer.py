@@ -5,9 +5,9 @@ holds. They are signed together, and every owner gets its part of them, whatever
 still answers. A draft is acknowledged as soon as min(min_acks, r_eff) owners have it durably; owners that did not take
 it by the end are owed it. Where owners are late, the slot's next candidates keep copies for them.
 
-A record goes to the live owners of its slot, to the keepers that take it in
-place of silent ones, and to whoever else answers for it. If owners do not answer, the next candidates of the slot keep
-a copy for them. It counts wherever it lies, since its keeper brings it to the owners.
+A record goes to the live owners of its slot, to the keepers in place of silent ones, and to any other node that answers
+for it. If owners do not answer, the next candidates of the slot keep a copy for them. It counts wherever it lies, since
+its keeper brings it to the owners.
 """
 
 import asyncio

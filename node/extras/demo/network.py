@@ -1,7 +1,7 @@
 """Makes the demo's own network, as `dse-node network new` makes one, and its nodes, as `dse-node init` makes them.
 
-The strategy differs from a new network's by what the demo may crawl: the hosts of its web, and nothing of the real one,
-at its pace.
+The strategy differs from a new network's in the hosts that the demo may crawl: those of its web, at its pace, and none
+of the real web.
 """
 
 import asyncio

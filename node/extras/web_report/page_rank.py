@@ -1,8 +1,8 @@
 """PageRank by sweeps over the links, with a bound for the error that is left.
 
-Pure: arrays in, arrays out. The equations are x = (1 - a) + a Pᵀx, where P gives each link of a page an equal part of
-its rank, and a page without links gives nothing. Divided by its sum, x is the PageRank in which pages without links
-give to all pages alike (Del Corso, Gullì & Romani 2005). So no sweep needs the number of pages, or their dangling mass.
+Pure: arrays in, arrays out. The equations are x = (1 - a) + a Pᵀx. P gives each link of a page an equal part of its
+rank; a page without links gives nothing. Divided by its sum, x is the PageRank in which pages without links give to all
+pages alike (Del Corso, Gullì & Romani 2005). So no sweep needs the number of pages, or their dangling mass.
 
 The bound. A sweep that changes x by m in all, in L1, reads each value either as it was before the sweep or as it is
 after it. The residual of the equations is then at most a·m, because a·Pᵀ shrinks every vector in L1 to a share a or
