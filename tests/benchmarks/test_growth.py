@@ -1,4 +1,4 @@
-"""Which changes of a figure count as growth."""
+"""A figure grows if the slope of its line, after the first hour, is above its limit."""
 
 from random import Random
 

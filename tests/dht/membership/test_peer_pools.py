@@ -1,4 +1,5 @@
-"""Waiting peers cost little: bounds on all, on one prefix and on silence. Named peers come first."""
+"""Waiting peers cost little: all of them, one prefix and silence are bounded. Peers that members name come first. Named
+peers come first."""
 
 from ipaddress import ip_address
 

@@ -1,5 +1,5 @@
-"""Agreement between owners limits what an answer may claim: two quorums of sticky owners always share one, or there is
-none."""
+"""Agreement between owners limits the claims of an answer. Two quorums of sticky owners always share an owner, or there
+is no quorum."""
 
 from dataclasses import dataclass, field
 from itertools import combinations

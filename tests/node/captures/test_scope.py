@@ -1,4 +1,4 @@
-"""A scope reads only what lies where it looks, and accepts nothing else."""
+"""A scope accepts only the URLs that were asked for, and their records lie in the key ranges that it reads."""
 
 import random
 

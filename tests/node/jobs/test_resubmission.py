@@ -1,4 +1,4 @@
-"""A seed that is known is followed to the URLs behind it."""
+"""A crawl of a known seed goes on at the URLs behind it."""
 
 import asyncio
 from collections.abc import Sequence

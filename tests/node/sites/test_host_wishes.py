@@ -1,4 +1,4 @@
-"""The owner has one wish a host, within bounds, written and read back."""
+"""The owner has at most one wish for a host. Wishes are bounded, written and read back."""
 
 import pytest
 
