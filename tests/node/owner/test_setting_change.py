@@ -46,7 +46,7 @@ def test_a_file_of_its_owners_own_keeps_every_line() -> None:
         ("", "crawl.max_bytes_s", "12", "is not 0"),
         ("", "store.quota_bytes", "plenty", "takes a value such as"),
         ("", "store.quota_bytes", "7\nsegment_bytes = 8", "takes a value such as"),
-        ("", "store.quota_bytes", "'7'", "int"),
+        ("", "store.quota_bytes", "'7'", "whole number"),
         ("", "crawl.refuse", "no host/", "write a prefix"),
         ("", "crawl.agent", 'a"\n[hook]\nurl = "http://x', "agent"),
         ("", "hook.command", "/bin/sh", "cannot be changed here"),

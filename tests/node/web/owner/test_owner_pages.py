@@ -224,7 +224,7 @@ def test_a_setting_is_explained_changed_and_refused_where_it_makes_no_sense(owne
     page = owner.get("/owner/settings").text
     assert 'href="/owner/settings?setting=crawl.hours#all"' in page and "setting=hook.url" not in page
     form = owner.get("/owner/settings?setting=crawl.hours").text
-    assert 'name="setting" value="crawl.hours"' in form and "nothing is fetched outside of them" in form
+    assert 'name="setting" value="crawl.hours"' in form and "the node crawls only then" in form
     reply = owner.post("/owner/settings", {"setting": "crawl.hours", "value": "22:00-07:00"})
     assert reply.status == 303 and reply.headers["location"].endswith("setting=crawl.hours&accepted=now")
     assert owner.service.owner.file.endswith('[crawl]\nhours = "22:00-07:00"\n')
