@@ -78,7 +78,7 @@ def test_a_disk_that_fills_under_a_crawl_ends_nothing_and_heals(tmp_path: Path) 
         one = town.add("one", *SETTINGS)
         with on_a_small_disk(one, 60_000_000):
             one.start()
-            one.do("crawl", url("a", 0, town.port), "--depth", "100")
+            one.do("crawl", url("a", 0, town.port), "--depth", "100", "--scope", "whole")
             wait_until("it crawls", lambda: one.status()["documents"] > 8)
             with filled(one.data):
                 wait_until("it says so", lambda: faults(one))
@@ -100,7 +100,7 @@ def test_a_disk_that_fills_and_has_room_again_needs_no_start(tmp_path: Path) -> 
         with on_a_small_disk(one, 60_000_000):
             one.start()
             assert one.process
-            one.do("crawl", url("a", 0, town.port), "--depth", "100")
+            one.do("crawl", url("a", 0, town.port), "--depth", "100", "--scope", "whole")
             wait_until("it crawls", lambda: one.status()["documents"] > 8)
             with filled(one.data):
                 wait_until("it says so", lambda: says_full(one))
@@ -115,7 +115,7 @@ def test_a_node_whose_disk_became_read_only_says_so_in_words_and_stops_well(tmp_
     with village(tmp_path, WEB, 23700) as town:
         one = town.add("one", *SETTINGS)
         one.start()
-        one.do("crawl", url("a", 0, town.port), "--depth", "100")
+        one.do("crawl", url("a", 0, town.port), "--depth", "100", "--scope", "whole")
         wait_until("it crawls", lambda: one.status()["documents"] > 8)
         with read_only(one.data):
             wait_until("it says so", lambda: "index" in faults(one))
@@ -134,7 +134,7 @@ def test_flipped_bytes_in_every_file_under_a_running_node_end_nothing(tmp_path: 
         assert dse_node("network", "new", "campus", "--out", "campus.toml", *contact, home=tmp_path).returncode == 0
         one = town.add("one", *SETTINGS)
         one.start()
-        one.do("crawl", url("a", 0, town.port), "--depth", "100")
+        one.do("crawl", url("a", 0, town.port), "--depth", "100", "--scope", "whole")
         wait_until("all is crawled", lambda: one.status()["documents"] >= 3 * PAGES, 120)
         two = town.add("two", *SETTINGS)
         two.start()
@@ -159,7 +159,7 @@ def test_an_index_of_the_store_damaged_under_a_running_node_is_rebuilt_in_the_sa
     with village(tmp_path, WEB, 22790) as town:
         one = town.add("one", *SETTINGS)
         one.start()
-        one.do("crawl", url("a", 0, town.port), "--depth", "100")
+        one.do("crawl", url("a", 0, town.port), "--depth", "100", "--scope", "whole")
         wait_until("all is crawled", lambda: one.status()["documents"] >= 3 * PAGES, 120)
         one.stop()
         one.start()

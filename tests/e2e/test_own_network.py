@@ -67,7 +67,9 @@ def test_two_people_and_a_third_get_there(tmp_path: Path) -> None:
         one = town.add("one")
         one.start()
         assert "identity" in one.do("paths") and len(json.loads(one.do("identity", "show", "--json"))["node_id"]) == 40
-        assert "1 address added" in one.do("crawl", f"http://town.test:{town.port}/", "--depth", "9")
+        assert "1 address added" in one.do(
+            "crawl", f"http://town.test:{town.port}/", "--depth", "9", "--scope", "whole"
+        )
         wait_until("the first node has crawled the town", lambda: have_all([one]))
         found = one.do("search", "opening hours library")
         assert f" 1. About library\n    http://town.test:{town.port}/\n" in found
@@ -152,7 +154,7 @@ def test_nodes_meet_at_a_bare_bootstrap_node_and_do_not_need_it(tmp_path: Path) 
             finally:
                 bare.send_signal(signal.SIGKILL)
         one, two = nodes
-        one.do("crawl", f"http://town.test:{town.port}/", "--depth", "9")
+        one.do("crawl", f"http://town.test:{town.port}/", "--depth", "9", "--scope", "whole")
         wait_until("both have all", lambda: have_all(nodes))
         assert same_answers(nodes) and sees(one, 2)
         assert one.do("network", "begin") == "not needed: 1 other member answers\n"

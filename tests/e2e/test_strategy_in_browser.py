@@ -50,7 +50,7 @@ def test_a_host_is_denied_in_the_browser_and_hidden_everywhere(tmp_path: Path) -
         one.start()
         two = town.add("two", "node.families=[4]")
         start_all([two])
-        one.do("crawl", f"http://town.test:{town.port}/", "--depth", "9")
+        one.do("crawl", f"http://town.test:{town.port}/", "--depth", "9", "--scope", "whole")
         for machine in (one, two):
             wait_until("all is found", lambda m=machine: len(m.urls("opening hours")) == 5)
 

@@ -64,7 +64,8 @@ def test_a_publisher_names_a_crawler_and_prefixes(tmp_path: Path) -> None:
         assert told["answer"] == "no" and "says never from 127.0.0.0/8 and ::1/128" in told["why"]
         told = explained(two, f"http://town.test:{town.port}/")
         assert told["fetcher"]["node_id"] == name
-        assert "rule 2 of the strategy names it" in two.do("crawl", "--explain", f"http://town.test:{town.port}/")
+        words = "rule 2 of the strategy names it"
+        wait_until("it is said", lambda: words in two.do("crawl", "--explain", f"http://town.test:{town.port}/"))
 
         publish(town, two, "--drop-rule", "1")
         wait_until("what was refused is fetched", lambda: all(m.status()["documents"] == 4 for m in machines))

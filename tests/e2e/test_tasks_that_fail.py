@@ -42,7 +42,7 @@ def test_a_node_all_of_whose_tasks_break_lives_and_is_well_again(tmp_path: Path,
         for each in (one, two):
             each.start()
         wait_until("they meet", lambda: one.status()["members"] == 2)
-        one.do("crawl", f"http://a.test:{town.port}/", "--depth", "100")
+        one.do("crawl", f"http://a.test:{town.port}/", "--depth", "100", "--scope", "whole")
         (one.home / "break").write_text(str(times))
         time.sleep(ends_after_s)
         wait_until("tasks break", lambda: sum(map(bool, broken(one).values())) > 45, 60)

@@ -97,7 +97,7 @@ def strategy_line(change: AfterStrategy) -> str:
     return (
         f"A strategy denied {change.denied}: its {change.pages} pages were hidden on all nodes after "
         f"{change.hidden_after_s:.1f} s.\n"
-        f"The next strategy allowed it again: they were back after {change.back_after_s:.1f} s."
+        f"The next strategy allowed it: they were fetched again and back after {change.back_after_s:.1f} s."
     )
 
 
