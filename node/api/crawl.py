@@ -12,17 +12,21 @@ from crawl import MAX_SCOPE_CHARS, ScopeKind
 from node.api.body import Json, RequestBody, ResponseBody
 
 Verdict = Literal["yes", "now", "later", "no", "unknown"]
+Pace = Literal["", "daily", "weekly"]  # of a job that is submitted again; "": it is not
 Url = Annotated[str, Meta(max_length=2048)]
 
 
 class CrawlOrder(RequestBody):
-    """The body of POST /api/v1/crawl: seeds and sitemaps, how many links to follow from them, and how far."""
+    """The body of POST /api/v1/crawl: seeds and sitemaps, how many links to follow from them, and how far.
+
+    `every`: the pace at which this node submits the job again."""
 
     urls: list[str] = msgspec.field(default_factory=list)
     depth: int = 0
     scope: ScopeKind = "whole"
     sitemaps: list[str] = msgspec.field(default_factory=list)
     dry_run: bool = False
+    every: Pace = ""
 
 
 class Refused(ResponseBody):

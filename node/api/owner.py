@@ -8,11 +8,14 @@ from typing import Annotated
 from msgspec import Meta
 
 from node.api.body import RequestBody, ResponseBody
+from node.api.crawl import Pace
 
 
 class JobEntry(ResponseBody):
-    """One crawl that was handed in at this node since its start. `others`: addresses that are gone, refused or
-    redirected, cancelled ones included. `is_cut`: only the first addresses are followed."""
+    """One crawl that was handed in at this node since its start, or that repeats (`every`).
+
+    `others`: addresses that are gone, refused or redirected, cancelled ones included. `is_cut`: only the first
+    addresses are followed."""
 
     number: int
     at: float
@@ -28,6 +31,7 @@ class JobEntry(ResponseBody):
     is_done: bool
     is_cut: bool
     is_cancelled: bool
+    every: Pace
 
 
 class JobTable(ResponseBody):

@@ -55,6 +55,7 @@ from node.delegation.site_token_exchange import SiteTokenExchange
 from node.jobs.cancellation import Cancellation
 from node.jobs.explain import Explanations
 from node.jobs.job_progress import JobProgress
+from node.jobs.job_schedule import JobSchedule
 from node.jobs.page_import import CaptureReader, PageImport
 from node.jobs.resubmission import Resubmission
 from node.jobs.seed_publisher import SeedPublisher
@@ -266,6 +267,7 @@ class JobParts:
         self.listing = SitemapListing(overlay, lookup, crawler.listed)
         self.progress = JobProgress(lookup, self.listing, decide, clock)
         self.cancellation = Cancellation(lookup.find, store.ingest.record_all, store.shards.key_of, overlay, clock)
+        self.schedule = JobSchedule(env.machine.files.schedule)
         publish, take_up = self.seed_publisher.publish, self.cancellation.take_up
         self.resubmission = Resubmission(self.progress.answer, publish, clock, take_up)
         waits_for = partial(waiting_for, overlay.view)

@@ -14,6 +14,7 @@
 - first-site: the address that the node crawls at its first start
 - owner-told: the open matters that the hook reported to the owner
 - hosts.json: the hosts that the owner paused or refuses
+- schedule.json: the crawl jobs that the node submits again every day or week
 - room.json: the step of room that the node takes part with
 - figures.sqlite: the figures of a year, for the owner's plots
 - traps: the traps of sites that the crawler has learned
@@ -54,6 +55,7 @@ class DataDir:
         self.keys, self.dht, self.store = root / "keys", root / "dht", root / "store"
         self.index, self.seen = root / "index", root / "seen"
         self.evidence, self.host_wishes = root / "evidence", root / "hosts.json"
+        self.schedule = root / "schedule.json"
         self.figures, self.traps = root / "figures.sqlite", root / "traps"
         self.strategies = self.dht / "strategy"  # its accepted versions
         self.room, self.report = root / "room.json", root / "report"

@@ -1,4 +1,5 @@
 """Ends crawls: writes for URLs that wait the outcome "cancelled", and takes that back where a new crawl asks for them.
+It also has known URLs fetched again now.
 
 Only the holder of a slot's lease writes outcomes. So a node cancels what waits in its own slots; a node that is alone
 in its network cancels all. An outcome outlasts a restart, and passes to the next holder with the slot.
@@ -14,6 +15,7 @@ from node.api.crawl import Followed
 
 CANCELLED = "cancelled by the owner"
 NOT_BEFORE_S = 365 * 86_400.0  # then the page itself may be fetched, and no link is followed from it
+NEWER_S = 0.002  # versions count milliseconds: so much makes an outcome newer
 
 Find = Callable[[Sequence[str]], Awaitable[Mapping[str, Visit]]]
 Record = Callable[[Sequence[tuple[Visit, int]]], Awaitable[None]]
@@ -38,6 +40,17 @@ class Cancellation:
         """Have cancelled URLs fetched after all, with the depth and scope of a new crawl; return how many that are."""
         now = self._clock().wall
         return await self._write(Visit(each.url, each.depth, scope=each.scope, visited_at=now) for each in asked)
+
+    async def make_due(self, asked: Sequence[Followed]) -> int:
+        """Have known URLs fetched again now, with the depth and scope of a job; return how many that are. Those that
+        wait, or were cancelled, stay as they are. Raises RemoteError."""
+        now, known = self._clock().wall, await self._find([each.url for each in asked])
+        old = [(each, known[each.url]) for each in asked if each.url in known]
+        return await self._write(
+            replace(visit, depth=each.depth, scope=each.scope, visited_at=visit.visited_at + NEWER_S, due_at=now)
+            for each, visit in old
+            if visit.state != VisitState.WAITING and visit.reason != CANCELLED
+        )
 
     async def _write(self, visits: Iterable[Visit]) -> int:
         view = self._overlay.view

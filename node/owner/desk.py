@@ -1,6 +1,7 @@
 """Tells the owner of a node what it does and has, notes its figures, and takes wishes of single hosts."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import nan
@@ -8,11 +9,13 @@ from pathlib import Path
 from time import process_time
 from typing import Protocol
 
-from crawl import SiteGroup, SitePage, SiteWait, WaitingSite
+from crawl import ScopeKind, SiteGroup, SitePage, SiteWait, WaitingSite
 from dht import Clock, MachineRefuses, NodeId, OverlayService, RemoteError, Slot
-from node.api.crawl import Followed
+from node.api.crawl import Followed, Pace, Seed
 from node.app.node_core import NodeCore
 from node.crawling.machine_load import own_memory
+from node.errors import NotJoined
+from node.jobs.job_schedule import ScheduledJob
 from node.owner.figure_history import STEP_S, FigureHistory, Figures
 from node.owner.job_ledger import JobLedger, JobRow
 from node.owner.log_ring import LogLine, LogRing
@@ -25,6 +28,9 @@ from node.sites.host_wishes import Wish
 from node.version import VERSION
 from node.views.safe_text import plain
 
+log = logging.getLogger(__name__)
+
+SCHEDULE_LOOK_S = 60.0  # after a start, too: then this node holds the leases of its slots
 PROGRESS_WITHIN_S = 3.0  # of asking what became of jobs; what is not known by then is asked at the next look
 DETAIL_CHARS = 160
 
@@ -82,6 +88,8 @@ class OwnerDesk:
         self._core, self._overlay, self._queries, self._clock = core, overlay, queries, clock
         self._settings, self._log = settings, log
         self.history, self.ledger = history, JobLedger()
+        for job in sorted(core.jobs.schedule.jobs, key=lambda job: job.at):
+            self.ledger.note(job.seeds, job.depth, job.at, job.every, job.number)
         self.meter, self.unread = core.fetching.meter, core.fetching.unread
         self.load = self.meter.step(STEP_S)  # of fetches, in the last step
         self.report: ReportMaker | None = None  # where its extra is installed: whoever runs the node sets it
@@ -168,9 +176,43 @@ class OwnerDesk:
         """Pause a host ("held"), refuse it, or ("") neither; outlasts a restart. Raises BadHostWish."""
         await self._core.hosts.wish(host, wish)
 
+    async def note_job(self, seeds: Sequence[Seed], depth: int, scope: ScopeKind, every: Pace) -> None:
+        """Remember a crawl that was handed in here. Where it has a pace, have it submitted again, even after a
+        restart."""
+        now = self._clock().wall
+        number = self.ledger.note(seeds, depth, now, every)
+        if seeds and every:
+            await self._core.jobs.schedule.add(ScheduledJob(number, now, every, depth, scope, tuple(seeds)))
+
+    async def keep_schedule(self) -> None:
+        """Submit jobs again when they are due, until cancelled."""
+        while True:
+            await asyncio.sleep(SCHEDULE_LOOK_S)
+            await self.submit_due()
+
+    async def submit_due(self) -> None:
+        """Submit again the jobs that are due now. A job that nobody takes stays due."""
+        for job in self._core.jobs.schedule.due(self._clock().wall):
+            try:
+                await self._submit_again(job)
+            except (RemoteError, NotJoined) as error:
+                log.warning("job stays due number=%d reason=%s", job.number, error)
+
+    async def _submit_again(self, job: ScheduledJob) -> None:
+        jobs, now = self._core.jobs, self._clock().wall
+        pages = [seed.url for seed in job.seeds if not seed.sitemap]
+        sitemaps = [seed.url for seed in job.seeds if seed.sitemap]
+        told = await jobs.submission.crawl(pages, sitemaps, job.depth, job.scope, False)
+        old = [Followed(seed.url, job.depth, seed.scope) for seed in told.seeds if seed.known]
+        due = await jobs.cancellation.make_due(old)
+        if await jobs.schedule.note_submitted(job.number, now):
+            self.ledger.note(job.seeds, job.depth, now, job.every, job.number)
+        log.info("job is submitted again number=%d addresses=%d due_now=%d", job.number, told.accepted, due)
+
     async def cancel(self, number: int) -> JobRow | None:
-        """End a crawl: give up what waits of it here now, and what pages that are being fetched still lead to. Return
-        how far that is; None where there is no such job."""
+        """End a crawl, also one that repeats: give up what waits of it here now, and what pages that are being fetched
+        still lead to. Return how far that is; None where there is no such job."""
+        await self._core.jobs.schedule.drop(number)
         if self.ledger.cancel(number, self._clock().wall) is None:
             return None
         await self.jobs()  # which gives up what it finds waiting; the second look counts that

@@ -1,21 +1,21 @@
 """Remembers the last crawls that were handed in at this node, and follows what becomes of them.
 
 Pure: `now` is an argument, and answers are brought. It lives in memory alone: a crawl goes on without it. Each job is
-followed up to a bound, and asked for only while somebody looks.
+followed up to a bound, and asked for only while somebody looks. `node/jobs/job_schedule.py` keeps the jobs that repeat.
 """
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from node.api.body import Json
-from node.api.crawl import Seed
+from node.api.crawl import Pace, Seed
 from node.api.owner import JobEntry
 from node.jobs.job_wait import JobWait
 from node.views.safe_text import plain
 
 MAX_JOBS = 16
 MAX_FOLLOWED = 2000  # URLs of one job
+MAX_FOLLOWED_EVERY = 200  # of one that is submitted again: there may be more of those
 ASKED_AT_ONCE = 100  # of all jobs together
 SHOWN_REASONS = 3
 CANCELLED_WITHIN_S = 300.0  # by then each page that was being fetched has told its links; the rest waits elsewhere
@@ -34,6 +34,7 @@ class JobRow:
     scope: str  # of the first seed
     wait: JobWait
     cancelled_at: float = 0.0  # 0.0: never
+    every: Pace = ""  # the pace at which it is submitted again
 
     @property
     def is_cancelled(self) -> bool:
@@ -78,24 +79,31 @@ class JobRow:
             is_done=self.is_done,
             is_cut=self.wait.is_cut,
             is_cancelled=self.is_cancelled,
+            every=self.every,
         )
 
 
 class JobLedger:
-    """Holds the jobs, newest last."""
+    """Holds the jobs, newest last: the last MAX_JOBS, and all that are submitted again."""
 
     def __init__(self) -> None:
-        self._jobs: deque[JobRow] = deque(maxlen=MAX_JOBS)
+        self._jobs: list[JobRow] = []
         self._noted = 0
         self._noted_at = 0.0  # a new crawl ends the cancelling of those before it, as it may ask for the same
 
-    def note(self, seeds: Sequence[Seed], depth: int, now: float) -> None:
-        """Remember a crawl; `now`: Unix seconds."""
+    def note(self, seeds: Sequence[Seed], depth: int, now: float, every: Pace = "", number: int = 0) -> int:
+        """Remember a crawl, and return its number; `now`: Unix seconds. `number`: that of a job which is submitted
+        again."""
+        number, most = number or self._noted + 1, MAX_FOLLOWED_EVERY if every else MAX_FOLLOWED
         if seeds:
-            followed = [{"url": each.url, "depth": depth, "scope": each.scope} for each in seeds[:MAX_FOLLOWED]]
-            wait, first = JobWait(followed, MAX_FOLLOWED), seeds[0]
-            self._noted, self._noted_at = self._noted + 1, now
-            self._jobs.append(JobRow(self._noted, now, plain(first.url), len(seeds), depth, plain(first.scope), wait))
+            followed = [{"url": each.url, "depth": depth, "scope": each.scope} for each in seeds[:most]]
+            wait, first = JobWait(followed, most), seeds[0]
+            row = JobRow(number, now, plain(first.url), len(seeds), depth, plain(first.scope), wait, every=every)
+            self._noted, self._noted_at = max(self._noted, number), now
+            self._jobs = [*(job for job in self._jobs if job.number != number), row]
+            oldest = [job.number for job in self._jobs if not job.every][:-MAX_JOBS]
+            self._jobs = [job for job in self._jobs if job.number not in oldest]
+        return number
 
     def cancel(self, number: int, now: float) -> JobRow | None:
         """Mark a job as cancelled, and follow it anew with a higher bound, so that all that waits of it is found. None
@@ -103,7 +111,7 @@ class JobLedger:
         for place, job in enumerate(self._jobs):
             if job.number == number:
                 if not job.is_cancelled:
-                    self._jobs[place] = replace(job, wait=JobWait(job.wait.seeds), cancelled_at=now)
+                    self._jobs[place] = replace(job, wait=JobWait(job.wait.seeds), cancelled_at=now, every="")
                 return self._jobs[place]
         return None
 

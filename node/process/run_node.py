@@ -158,6 +158,7 @@ async def _serve(
                 start("trace-export", added(TRACE_EXPORT)(config.traces.url, tracer, _traced_as(own)).run)
             if answers.owner.report:
                 start("web-report", answers.owner.report.run)
+            start("job-schedule", answers.owner.keep_schedule)
             start("first-site", lambda: _crawl_first_site(answers, data.first_site, first_site))
             start("moving-in", _moving_in(core, config.store, data.root).run)
             start("departure", lambda: _leave(departure, ending.begin))
@@ -290,7 +291,9 @@ async def _open_core(
         if expects_others and not (store.occupied(0) or is_founder):
             overlay.expect_others()
         measure = partial(bytes_below, data.index, data.seen, data.dht)
-        files = NodeFiles(data.index, data.seen, data.evidence, data.traps, data.host_wishes, data.room, measure)
+        files = NodeFiles(
+            data.index, data.seen, data.evidence, data.traps, data.host_wishes, data.schedule, data.room, measure
+        )
         environment = NodeEnvironment(
             OwnMembership(identity, overlay, expects_others),
             HostMachine(store, files, system_clock, rng, faults, read_machine, tracer),

@@ -23,7 +23,7 @@ from dht import (
 )
 from index import SearchRequest
 from node.api.body import Json
-from node.api.crawl import Crawled, Explained, Followed, Removed, UrlProgress
+from node.api.crawl import Crawled, Explained, Followed, Pace, Removed, UrlProgress
 from node.api.documents import BroughtPage, StoredDocument
 from node.api.evidence import Accused
 from node.api.operation import Begun, LeaveProgress, ScrubProgress
@@ -190,12 +190,16 @@ class Service:
         scope: ScopeKind = "whole",
         sitemaps: Sequence[str] = (),
         dry_run: bool = False,
+        every: Pace = "",
     ) -> Crawled:
         """Hand seeds, and sitemaps whose pages are seeds, to their owners; a dry run writes nothing. Known URLs are
-        accepted and not fetched anew."""
+        accepted and not fetched anew. `every`: the pace at which this node submits the job again; then it fetches
+        them."""
+        if every:
+            self._core.jobs.schedule.check(len(urls) + len(sitemaps))
         told = await self._core.jobs.submission.crawl(urls, sitemaps, depth, scope, dry_run)
         if not dry_run:
-            self.owner.ledger.note(told.seeds, depth, self._clock().wall)
+            await self.owner.note_job(told.seeds, depth, scope, every)
         return told
 
     async def remove(self, url: str, *, is_check: bool = False) -> Removed:

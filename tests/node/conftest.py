@@ -133,6 +133,7 @@ class FakeService:
     wishes: list[tuple[Wish, Key, int, bool]] = field(default_factory=list)
     seeds: list[tuple[Sequence[str], int]] = field(default_factory=list)
     orders: list[tuple[str, tuple[str, ...], bool]] = field(default_factory=list)
+    paces: list[str] = field(default_factory=list)  # of those orders
     looks: int = 0
     broken: list[Json] = field(default_factory=list)
     needs: list[Json] = field(default_factory=list)
@@ -328,10 +329,12 @@ class FakeService:
         scope: str = "whole",
         sitemaps: Sequence[str] = (),
         dry_run: bool = False,
+        every: str = "",
     ) -> Crawled:
         if not dry_run:
             self.seeds.append((urls, depth))
         self.orders.append((scope, tuple(sitemaps), dry_run))
+        self.paces.append(every)
         taken = [url for url in (*urls, *sitemaps) if url.startswith("http")]
         seeds = [
             {"url": u, "scope": "a.test", "sitemap": u in sitemaps, "known": "fetched" if "old" in u else ""}

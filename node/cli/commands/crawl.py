@@ -56,7 +56,7 @@ def crawl(arguments: Namespace) -> int:
     node, told = client(arguments, needs_token=True), _Answers()
     for urls, sitemaps in _batches(arguments):
         order = {"urls": urls, "sitemaps": sitemaps, "depth": arguments.depth, "scope": arguments.scope}
-        told.add(node.post("/api/v1/crawl", {**order, "dry_run": arguments.dry_run}))
+        told.add(node.post("/api/v1/crawl", {**order, "dry_run": arguments.dry_run, "every": arguments.every}))
     if not (told.accepted or told.refused):
         files = ", ".join(map(str, arguments.files))
         raise NothingToDo("--from", f"{files} holds no address", "give a text with one URL a line, or a WARC")
@@ -125,7 +125,8 @@ def _print_told(told: _Answers, arguments: Namespace) -> None:
         count = counted(told.accepted, "address", "addresses")
         known = sum(bool(seed.get("known")) for seed in told.seeds)
         old = f" ({known:,} known already, {_behind(told)})" if known else ""
-        print(f"{count} added{within}{old}; `dse-node jobs` shows the progress")
+        again = f", and again {arguments.every}" if arguments.every else ""
+        print(f"{count} added{again}{within}{old}; `dse-node jobs` shows the progress")
     if told.waits:
         print(plain(told.waits))
 

@@ -11,14 +11,14 @@ from node.views.strategy import instant
 
 
 def jobs(arguments: Namespace) -> int:
-    """Print the crawls since the node's start, the newest first, or cancel one."""
+    """Print the crawls since the node's start and those that repeat, the newest first, or cancel one."""
     if arguments.action == "cancel":
         return _cancel(arguments)
     body = client(arguments, needs_token=True).get("/api/v1/jobs")
     if arguments.json:
         print_json(body)
     elif rows := body["jobs"]:
-        print_table(("ID", "ADDED", "FIRST ADDRESS", "DEPTH", "SCOPE", "STATE"), [_row(job) for job in rows])
+        print_table(("ID", "ADDED", "FIRST ADDRESS", "DEPTH", "SCOPE", "EVERY", "STATE"), [_row(job) for job in rows])
     else:
         print("No crawl job since this node started. Add one: dse-node crawl URL")
     return 0
@@ -43,7 +43,8 @@ def _row(job: Json) -> tuple[str, ...]:
     state = "cancelled" if job["is_cancelled"] else "done" if job["is_done"] else "under way"
     scope = plain(job["scope"]) or "whole web"
     first, day = plain(job["first"], 60), instant(job["at"])
-    return str(job["number"]), day, f"{first}{more}", str(job["depth"]), scope, f"{state}: {_counts(job)}"
+    every = plain(job["every"]) or "once"
+    return str(job["number"]), day, f"{first}{more}", str(job["depth"]), scope, every, f"{state}: {_counts(job)}"
 
 
 def _counts(job: Json) -> str:

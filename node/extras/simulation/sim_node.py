@@ -115,6 +115,7 @@ class SimNode:
             evidence=self.folder / "evidence",
             traps=self.folder / "traps",
             wishes=self.folder / "hosts.json",
+            schedule=self.folder / "schedule.json",
             room=self.folder / "room.json",
         )
         web = WebAccess(

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from crawl import SCOPE_KINDS, SiteGroup
+from node.api.crawl import Pace
 from node.errors import ConfigError
 from node.owner.figure_history import Span
 from node.owner.member_page import ORDERS
@@ -150,9 +151,12 @@ class OwnerPages:
         scope = next((kind for kind in SCOPE_KINDS if kind == values.text("scope")), None)
         if scope is None:
             raise BadParameter("scope", f"is none of {', '.join(SCOPE_KINDS)}")
+        every = next((pace for pace in get_args(Pace) if pace == values.text("every")), None)
+        if every is None:
+            raise BadParameter("every", "is neither daily nor weekly")
         url = values.text("url").strip()
         url = url if "://" in url else f"http://{url}"
-        told = await self._service.crawl([url], depth=values.count("depth"), scope=scope)
+        told = await self._service.crawl([url], depth=values.count("depth"), scope=scope, every=every)
         refused = next((each.reason for each in told.refused), "")
         return lead_to(request, "owner_sites", accepted=told.accepted or "", refused=plain(refused, REFUSAL_CHARS))
 

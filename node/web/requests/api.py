@@ -158,7 +158,12 @@ class Api:
         if not 0 <= order.depth <= MAX_DEPTH:
             raise BadParameter("depth", f"is not between 0 and {MAX_DEPTH}")
         found = await self._service.crawl(
-            order.urls, depth=order.depth, scope=order.scope, sitemaps=order.sitemaps, dry_run=order.dry_run
+            order.urls,
+            depth=order.depth,
+            scope=order.scope,
+            sitemaps=order.sitemaps,
+            dry_run=order.dry_run,
+            every=order.every,
         )
         return json_response(found, 202 if found.waits else 200)
 

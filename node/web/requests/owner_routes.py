@@ -34,6 +34,7 @@ _CRAWL = (
     Parameter("url", "an address", default=None, most=MAX_URL),
     Parameter("depth", "how many links to follow", "count", 0, 0, MAX_DEPTH),
     Parameter("scope", "how far: host, domain, prefix or whole", default="host", most=16),
+    Parameter("every", "submit it again: daily or weekly", most=16),
 )
 _SETTING = Parameter("setting", "the setting to explain and to change, such as crawl.hours", most=80)
 _SET = (

@@ -87,6 +87,40 @@ async def test_a_cancelled_crawl_fetches_nothing_more_and_a_new_one_takes_up_wha
     assert again.wait.counts["fetched"] > job.wait.counts["fetched"]
 
 
+@simulated(WorldPlan(hosts=1, pages=3))
+async def test_a_daily_job_fetches_its_seed_again_a_day_later_even_after_a_restart_until_it_is_cancelled(
+    world: World,
+) -> None:
+    (node,) = await world.add(1)
+    seed = world.web.seed_url
+    assert (await service_of(world, node).crawl([seed], depth=9, every="daily")).accepted == 1
+    await crawled(world)
+
+    def fetches(url: str) -> int:
+        return sum(visit.url == url for visit in world.log)
+
+    first, pages = fetches(seed), len({visit.url for visit in world.log})
+    assert first > 0 and pages > 1
+    await world.kill(node)
+    await world.restart(node)
+    desk = service_of(world, node).owner
+    (job,) = await desk.jobs()
+    assert (job.number, job.first, job.every) == (1, seed, "daily")
+    await desk.submit_due()
+    await world.pass_time(30.0)
+    assert fetches(seed) == first, "it is not due yet"
+    node.clock.ahead_s += 86_400.0
+    await desk.submit_due()
+    await world.until(lambda: fetches(seed) == first + 1, 60.0)
+    (again,) = await desk.jobs()
+    assert again.number == 1 and again.at >= job.at + 86_400.0
+    assert (await desk.cancel(1)) is not None
+    node.clock.ahead_s += 86_400.0
+    await desk.submit_due()
+    await world.pass_time(30.0)
+    assert fetches(seed) == first + 1
+
+
 @simulated(WorldPlan(hosts=1, pages=1))
 async def test_a_damaged_file_of_wishes_stops_the_start_and_names_the_remedy(world: World) -> None:
     (node,) = await world.add(1)

@@ -58,3 +58,16 @@ def test_a_job_is_cancelled_by_its_number_until_a_new_one_may_ask_for_the_same()
     ledger.begin_round()
     assert not any(is_cancelling for _, _, is_cancelling in ledger.ask())
     assert [row.is_cancelled for row in ledger.rows()] == [False, True]
+
+
+def test_a_job_that_repeats_keeps_its_number_and_stays_listed_until_it_is_cancelled() -> None:
+    ledger = JobLedger()
+    assert ledger.note(seeds("a", 1), 1, 1000.0, "daily", 7) == 7, "as it was before a restart"
+    assert ledger.note(seeds("b", 1), 1, 1001.0) == 8
+    ledger.note(seeds("a", 1), 1, 2000.0, "daily", 7)
+    assert [(row.number, row.at) for row in ledger.rows()] == [(7, 2000.0), (8, 1001.0)]
+    for n in range(MAX_JOBS):
+        ledger.note(seeds(f"j{n}", 1), 0, 3000.0)
+    assert [row.number for row in ledger.rows()] == [*range(8 + MAX_JOBS, 8, -1), 7]
+    ledger.cancel(7, 4000.0)
+    assert ledger.rows()[-1].every == "" and ledger.rows()[-1].is_cancelled

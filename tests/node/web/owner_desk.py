@@ -159,7 +159,7 @@ class FakeOwner:
         place = next((n for n, job in enumerate(self.told) if job.number == number), None)
         if place is None:
             return None
-        self.told[place] = replace(self.told[place], cancelled_at=1.0)
+        self.told[place] = replace(self.told[place], cancelled_at=1.0, every="")
         return self.told[place]
 
     def log(self) -> Sequence[LogLine]:
@@ -200,4 +200,13 @@ def _job(n: int) -> JobRow:
     wait.counts.clear()
     wait.counts.update(fetched=900, failed=80, refused=20)
     wait.reasons.update({f"{EVIL}{each}".ljust(120): 7 for each in range(3)})
-    return JobRow(n + 1, 1_800_000_000.0, f"http://job{n}.test/{EVIL}".ljust(2000, "x"), 1000, 5, EVIL, wait)
+    return JobRow(
+        n + 1,
+        1_800_000_000.0,
+        f"http://job{n}.test/{EVIL}".ljust(2000, "x"),
+        1000,
+        5,
+        EVIL,
+        wait,
+        every="weekly" if n == 2 else "",
+    )

@@ -191,6 +191,7 @@ def test_a_host_is_paused_refused_and_allowed_and_the_list_stays_where_it_was(ow
         ("/owner/sites/crawl", {"depth": "2"}, "url: is missing"),
         ("/owner/sites/crawl", {"url": "http://a.test/", "depth": "101"}, "depth: is not between 0 and 100"),
         ("/owner/sites/crawl", {"url": "http://a.test/", "scope": "web"}, "scope: is none of"),
+        ("/owner/sites/crawl", {"url": "http://a.test/", "every": "hourly"}, "every: is neither daily nor weekly"),
         ("/owner/sites/crawl", {"url": "x" * 20_000}, "url: has 20000 characters, at most 2048 are read"),
         ("/owner/sites/crawl", {str(n): "" for n in range(99)}, "form: is none as browsers send it"),
     ],
@@ -202,7 +203,8 @@ def test_a_wrong_field_is_named_and_nothing_is_done(owner: Any, path: str, field
 
 
 def test_a_site_is_crawled_and_what_is_not_taken_is_said(owner: Any) -> None:
-    reply = owner.post("/owner/sites/crawl", {"url": "example.org", "depth": "3", "scope": "domain"})
+    reply = owner.post("/owner/sites/crawl", {"url": "example.org", "depth": "3", "scope": "domain", "every": "daily"})
+    assert owner.service.paces == ["daily"]
     assert owner.service.seeds == [(["http://example.org"], 3)] and owner.service.orders[-1][0] == "domain"
     assert "Added: " in owner.get(reply.headers["location"]).text
     page = owner.get("/owner/sites?refused=%3Cscript%3E").text
@@ -215,6 +217,7 @@ def test_the_work_page_shows_jobs_log_and_settings(owner: Any) -> None:
         assert part in page
     assert "done: 900 fetched, 0 waiting" in page and "500 waiting, 80 failed, 20 others; still counting" not in page
     assert "</progress> 900 fetched" in page and "已完成：已抓取 900，等待 0" in owner.get("/owner/work?hl=zh").text
+    assert page.count("<td>weekly</td>") == 1 and page.count("<td>never</td>") == 15
     assert "20 others; still counting; stopped following links" in page
     settings = owner.get("/owner/settings").text
     assert re.search(r"node\.web_port</code></th><td>8090</td><td>config\.toml</td>", settings)
