@@ -191,7 +191,7 @@ async def test_a_former_owner_whose_disk_runs_short_gives_its_copy_up_first_and_
     short.room.set_quota(1 << 30, 0)
     status = await status_of(former[0], world.network).status()
     told = {need.topic: need.text for need in status.needs}
-    assert "were given up" in told["disk"]
+    assert "the node gave up copies of " in told["disk"]
     await end(world, liars, true)
 
 

@@ -94,7 +94,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: Any, tmp_path: P
     monkeypatch.setattr(verb, "find_spec", lambda name: None)
     assert main(["web-report", str(tmp_path / "shape.html")]) == 2
     told = capsys.readouterr()
-    assert 'install the extra: "dse-node[web-report]"' in told.err and told.err.count("\n") == 1 and not told.out
+    assert "add it: pipx inject dse-node scipy powerlaw" in told.err and told.err.count("\n") == 1 and not told.out
 
 
 @needs_extra
