@@ -34,7 +34,7 @@ def search(arguments: Namespace) -> int:
     if arguments.json:
         print_json(answer)
     else:
-        _print_results(query, result_page(answer))
+        _print_results(query, result_page(answer), arguments.site)
     return 0
 
 
@@ -143,13 +143,16 @@ def _print_fault(query: str, position: int) -> None:
     print(f"  {plain(query)}\n  {' ' * width}^", file=sys.stderr)
 
 
-def _print_results(query: str, page: ResultPage) -> None:
+def _print_results(query: str, page: ResultPage, site: str = "") -> None:
     if page.definition:
         print(f"{page.definition.text}\n    {page.definition.url}\n")
     for number, result in enumerate(page.results, 1):
         _print_result(number, result)
     if not page.results:
-        print(f"Nothing found for {plain(query)}. Try fewer or other words.")
+        where = f" on {plain(site)}" if site else ""
+        print(f"Nothing found for {plain(query)}{where}. Try fewer or other words.")
+    for each in page.readings:
+        print(translator("en")(f"read.{each.read_as}", each.read_as, piece=each.piece))
     if page.corrected:
         print(f"Showing results for: {page.corrected} (--verbatim: only for {plain(query)})")
     if page.related:
