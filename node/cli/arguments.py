@@ -142,7 +142,9 @@ def _add_asking(verbs: Verbs) -> None:
     search.add_argument("query", nargs="+", help="words, phrases, site:host, lang:zh, OR, -without")
     search.add_argument("--limit", type=Between(1, 100), default=10, metavar="N", help="results, 1 to 100 (default 10)")
     language = FilterValue("lang", "a language; give a code such as en or zh")
-    search.add_argument("--lang", type=language, default="", metavar="CODE", help="only this language, such as en or zh")
+    search.add_argument(
+        "--lang", type=language, default="", metavar="CODE", help="only this language, such as en or zh"
+    )
     host = FilterValue("site", "a host; give one such as example.org")
     search.add_argument("--site", type=host, default="", metavar="HOST", help="only this host and its subdomains")
     search.add_argument("--sort", choices=("relevance", "date"), default="relevance", help="date: newest first")
