@@ -5,10 +5,11 @@ Pure: values only. The status page, the front page, /metrics and `dse-node statu
 
 from dataclasses import dataclass
 
+from dht import counted
 from node.views.balance import balance_line
 from node.views.evidence import evidence_line, looks_line
 from node.views.lenient_json import Json, count, number, table, tables, texts
-from node.views.safe_text import counted, day, plain
+from node.views.safe_text import day, plain
 
 MAX_LIARS = 3  # named among the warnings
 MAX_INDEXES = 4

@@ -5,12 +5,13 @@ import sys
 import webbrowser
 from argparse import Namespace
 
+from dht import counted
 from node.cli.commands.output import bold, is_terminal, marked, print_facts, print_json
 from node.cli.commands.target_node import client
 from node.errors import RefusedByNode
 from node.views.duration import parse_duration
 from node.views.evidence import evidence_lines, local_lines
-from node.views.safe_text import around, counted, plain
+from node.views.safe_text import around, plain
 from node.views.status import StatusView, size, view_of
 from node.web.rendering.translations import translator
 from node.web.search.results import Result, ResultPage, result_page
