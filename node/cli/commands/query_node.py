@@ -264,6 +264,6 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("text leaf", view.text_leaf),
         ("strategy", f"version {view.strategy_version}{expires}"),
         ("disk", _disk(view)),
-        ("scrub", view.scrub),
+        ("scrub", "".join(translator("en")(key, None, **values) for key, values in view.scrub)),
     ]
     return [(name, value) for name, value in facts if value]
