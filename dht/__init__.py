@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from dht.front_door import lazily
 
 if TYPE_CHECKING:
+    from dht.amounts import counted
     from dht.audit.evidence import (
         ALIKE_BITS,
         DOMAINS_NEEDED,
@@ -152,7 +153,7 @@ if TYPE_CHECKING:
         CLOCKS_S,
         LATE_S,
         SignedGrant,
-        counted,
+        counting_owners,
         decode_grant,
         encode_grant,
         grant_flaw,
@@ -172,6 +173,7 @@ else:
             ),
             "dht.audit.peer_audit": "PeerAudit",
             "dht.audit.sampling": "CHALLENGED_RECORDS CHALLENGE_EVERY_S Topic",
+            "dht.amounts": "counted",
             "dht.clock": "Clock Now ReadableClock now_of system_clock",
             "dht.compiled_leaf": "load_leaf",
             "dht.config": "DhtConfig",
@@ -237,7 +239,8 @@ else:
             "dht.wire.contact": "Address Contact Endpoint Family",
             "dht.wire.farewell": "FEW_MEMBERS",
             "dht.wire.grant": (
-                "CLOCKS_S LATE_S SignedGrant counted decode_grant encode_grant grant_flaw owners_needed signers_needed"
+                "CLOCKS_S LATE_S SignedGrant counting_owners decode_grant encode_grant grant_flaw owners_needed "
+                "signers_needed"
             ),
             "dht.wire.heartbeat": "MOST_GRACE_S Condition Load VerifiedHeartbeat open_heartbeat",
             "dht.wire.invitation": "Invitation open_voucher parse_invitation revoked_id sign_voucher voucher_id",
@@ -261,14 +264,14 @@ __all__ = [
     "StrategyHistory", "StrategyRules", "Supervisor", "Topic", "VerifiedHeartbeat", "View", "Visitor",
     "WorkingFamilies",
     "absolute_name", "add_signature", "check_bounds", "check_network", "check_publishers", "check_window", "codes_of",
-    "counted", "crawler_key_of", "decode_grant", "decode_piece", "decode_pieces", "decode_signed", "difference",
-    "distance", "document_id", "documents_of", "encode_document", "encode_grant", "encode_piece", "encode_pieces",
-    "encode_signed", "evidence_points", "first_room", "grant_flaw", "has_met_peers", "host_matches", "json_web_key",
-    "language_code", "lazily", "leaves_of", "library_log", "load_leaf", "network_id", "next_room", "node_id_of",
-    "now_of", "open_heartbeat", "open_overlay", "open_voucher", "others_may_read", "owners_needed", "parse_address",
-    "parse_document", "parse_invitation", "parse_prefix", "placement_diff", "placement_key", "refusal_of", "refused",
-    "remember", "resize_inside", "revoked_id", "shards", "sign_strategy", "sign_voucher", "signature_fields",
-    "signers_needed", "site_of", "slot_of", "slot_range", "slot_start", "small_packet_socket", "solve_all",
-    "split_url", "spread_depth", "stop_lists", "stray_range", "system_clock", "thumbprint", "unknown_parts", "verify",
-    "voucher_id", "when_told_to_stop", "work_of", "write_atomically", "write_secret",
+    "counted", "counting_owners", "crawler_key_of", "decode_grant", "decode_piece", "decode_pieces", "decode_signed",
+    "difference", "distance", "document_id", "documents_of", "encode_document", "encode_grant", "encode_piece",
+    "encode_pieces", "encode_signed", "evidence_points", "first_room", "grant_flaw", "has_met_peers", "host_matches",
+    "json_web_key", "language_code", "lazily", "leaves_of", "library_log", "load_leaf", "network_id", "next_room",
+    "node_id_of", "now_of", "open_heartbeat", "open_overlay", "open_voucher", "others_may_read", "owners_needed",
+    "parse_address", "parse_document", "parse_invitation", "parse_prefix", "placement_diff", "placement_key",
+    "refusal_of", "refused", "remember", "resize_inside", "revoked_id", "shards", "sign_strategy", "sign_voucher",
+    "signature_fields", "signers_needed", "site_of", "slot_of", "slot_range", "slot_start", "small_packet_socket",
+    "solve_all", "split_url", "spread_depth", "stop_lists", "stray_range", "system_clock", "thumbprint",
+    "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically", "write_secret",
 ]  # fmt: skip

@@ -16,7 +16,7 @@ from node.extras.demo.runner import DemoOptions, running_demo
 
 IMAGES = Path("docs/images")
 QUERY = "how do I open a socket in python"
-SIZES = {"search": (1000, 900), "owner": (1000, 1010)}
+SIZES = {"search": (1000, 780), "owner": (1000, 900)}
 
 
 async def main() -> None:
@@ -32,7 +32,7 @@ async def main() -> None:
         await take(page, f"{node.url}/search?q={quote(QUERY)}", "search")
         token = (node.data_dir / "admin.token").read_text().strip()
         await page.set_extra_http_headers({"Authorization": f"Bearer {token}"})
-        await take(page, f"{node.url}/owner/network", "owner")
+        await take(page, f"{node.url}/owner", "owner")
         await browser.close()
 
 

@@ -13,7 +13,7 @@ from crawl.frontier.frontier import Frontier
 from crawl.frontier.mirror_alias import REASON, is_aliased
 from crawl.politeness.site_delays import SiteDelays
 from crawl.schedule.url_state import Visit, VisitState
-from dht import Now
+from dht import Now, counted
 
 _COUNTS = re.compile(r"[0-9]+ (of [0-9]+ |other )")
 _WINDOW_S = 30.0  # over which pages per second are measured
@@ -118,24 +118,28 @@ class CrawlSnapshot:
         if self.pause_reason:
             return "paused", self.pause_reason
         if self.pending >= self.most_pending:
-            return "waiting", f"{self.pending} pages wait for their owners to acknowledge them"
+            return "waiting", f"{counted(self.pending, 'page')} not acknowledged yet by their owners"
         if self.late_s > 1.0:
             return "waiting", f"crawl.max_bytes_s is used up: the next fetch begins in {span(self.late_s)}"
         due = frontier.due_count(now)
         if frontier.in_flight:
-            return "crawling", f"{frontier.in_flight} URLs in flight, {due} wait for their host's turn"
+            return (
+                "crawling",
+                f"{counted(frontier.in_flight, 'URL')} in flight, {due:,} waiting for the turn of their host",
+            )
         next_in = span(frontier.next_due(now) or 0.0)
         if due and due == frontier.held_count:
-            return "waiting", f"all {due} due URLs are of hosts that this node's owner has paused"
+            return "waiting", f"{counted(due, 'URL')} due, all of hosts that this node's owner has paused"
         if due:
-            reason = f"all {due} due URLs wait for the delay of their sites, the first for {next_in}"
+            reason = f"{counted(due, 'URL')} due, waiting for the delay of their sites, the first for {next_in}"
             return "waiting", reason + self._broken()
         if not frontier.slots:
             return "idle", "other nodes crawl this node's slots"
         if soon := frontier.due_count(now, SOON_S):
-            return "waiting", f"{soon} URLs are due within a minute, the first in {next_in}"
+            return "waiting", f"{counted(soon, 'URL')} due within a minute, the first in {next_in}"
         if len(frontier):
-            return "idle", f"all {len(frontier):,} URLs known here were visited; the next one is due again in {next_in}"
+            known = f"{counted(len(frontier), 'URL')} known here, all visited"
+            return "idle", f"{known}; the next one is due again in {next_in}"
         return "idle", "no URL is known in the slots that this node holds; add some with dse-node crawl"
 
     def is_resting(self, now: Now) -> bool:

@@ -29,7 +29,7 @@ from crawl.pipeline.site_knowledge import SiteKnowledge, feed_source
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit, VisitState
 from crawl.scope import scope_after_redirect
-from dht import Clock, site_of
+from dht import Clock, counted, site_of
 
 MAX_LISTED = 50_000  # URLs of all lists together that are remembered, about 150 bytes each
 SEEDS_AT_ONCE = 1_000  # pages of a sitemap that are judged in one go: some ten milliseconds
@@ -152,4 +152,4 @@ def _summary(sitemap: Sitemap) -> str:
     """Say for the visit's `reason` what a list holds."""
     what = "feed" if sitemap.is_feed else "sitemap"
     more = ", and more that was not read" if sitemap.is_cut else ""
-    return f"{what}: {len(sitemap.pages)} pages, {len(sitemap.sitemaps)} sitemaps{more}"
+    return f"{what}: {counted(len(sitemap.pages), 'page')}, {counted(len(sitemap.sitemaps), 'sitemap')}{more}"

@@ -15,6 +15,7 @@ from math import inf
 from random import Random
 
 from crawl.config import DAY_S, CrawlConfig
+from dht import counted
 
 JITTER = 0.25  # of each wait: enough to spread what one broken cable threw together
 
@@ -135,7 +136,7 @@ class SiteDelays:
     def breaker_reason(self, site: str) -> str:
         """Return why a site is asked only once in a while, "" for one that answers."""
         breaker = self._broken.get(site)
-        return f"{breaker.fails} requests in a row failed, last: {breaker.reason}" if breaker else ""
+        return f"{counted(breaker.fails, 'request')} in a row failed, last: {breaker.reason}" if breaker else ""
 
     def broken_sites(self) -> Iterator[str]:
         """Iterate over the sites that are asked only once in a while, those that failed last at the end."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol
 
+from dht.amounts import counted
 from dht.clock import Now
 from dht.keys import NodeId, Slot
 from dht.leases.lease_holder import LeaseHolder
@@ -65,8 +66,8 @@ class LeaseMove:
     def reason(self) -> str:
         """The reason in one line, for people."""
         return (
-            f"{_slots(len(self.slots))} lent to {self.peer.hex()[: 2 * SHOWN]}…: {self.here:,} URLs due here, "
-            f"{self.there:,} there, K = {self.k:.1f}, beta = {self.beta:.2f}"
+            f"{counted(len(self.slots), 'slot')} lent to {self.peer.hex()[: 2 * SHOWN]}…: "
+            f"{counted(self.here, 'URL')} due here, {self.there:,} there, K = {self.k:.1f}, beta = {self.beta:.2f}"
         )
 
 
@@ -165,7 +166,7 @@ def plan(load: LoadSnapshot, rules: BalanceRules, recent: Collection[NodeId] = (
 
 def why_not(load: LoadSnapshot, rules: BalanceRules, recent: Collection[NodeId] = ()) -> str:
     """Return why a comparison moved nothing, in one line."""
-    here, offers = f"{load.mine:,} URLs due here", _offers(load)
+    here, offers = f"{counted(load.mine, 'URL')} due here", _offers(load)
     if load.mine <= rules.queue:
         return f"{here}, within the limit of {rules.queue:,}"
     if not load.there:
@@ -206,10 +207,6 @@ def _fit(slots: Iterable[Slot], work: Mapping[Slot, int], room: float) -> list[S
             chosen.append(slot)
             room -= work[slot]
     return chosen
-
-
-def _slots(count: int) -> str:
-    return "1 slot" if count == 1 else f"{count} slots"
 
 
 OTHERS = 8  # peers compared besides those that this node shares slots with

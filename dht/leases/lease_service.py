@@ -38,7 +38,7 @@ from dht.local_faults import FaultSite, LocalFaults, keep_file
 from dht.messages import Done, LeaseRelease, LeaseReply, LeaseRequest, PeerClient
 from dht.ownership.view import OverlayView
 from dht.wire.farewell import FEW_MEMBERS
-from dht.wire.grant import SignedGrant, counted, owners_needed, signers_needed
+from dht.wire.grant import SignedGrant, counting_owners, owners_needed, signers_needed
 
 
 class VoteNote:
@@ -213,7 +213,7 @@ class LeaseService:
 
     def _terms_of(self, is_few: bool, slot: Slot, live: Team) -> GrantTerms:
         view, away, uncounted = self._view, self._view.away(), self._view.uncounted()
-        owners = counted(view.owners(slot), uncounted)
+        owners = counting_owners(view.owners(slot), uncounted)
         team = tuple({*live, *view.owners(slot)}) if is_few else live
         said = [view.farewells.proof(peer) for peer in sorted(away & {*team})]
         farewells = tuple([each for each in said if each is not None and not each.is_declared])

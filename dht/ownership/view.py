@@ -23,7 +23,7 @@ from dht.strategy.document import Strategy
 from dht.strategy.history import StrategyHistory
 from dht.wire.contact import Contact
 from dht.wire.farewell import FEW_MEMBERS
-from dht.wire.grant import counted
+from dht.wire.grant import counting_owners
 from dht.wire.room_step import FULL_STEP
 
 REFRESH_S = 1.0
@@ -340,7 +340,7 @@ class OverlayView:
         teams = {}
         for slot in map(Slot, slots_of(near, strategy.slot_bits)):
             self._teams[slot] = placement.live_owners(slot, self._live.__contains__)
-            teams[slot] = counted(self._teams[slot], self._away)
+            teams[slot] = counting_owners(self._teams[slot], self._away)
         if teams != self._near_teams:
             self._near_teams = MappingProxyType(teams)
         self._owned = frozenset(s for s, team in teams.items() if me in team or me in placement.owners(s))

@@ -19,7 +19,7 @@ from dht.ownership.ready_peers import LastWord
 from dht.slot_set import resize_inside
 from dht.strategy.document import Strategy
 from dht.wire.farewell import FEW_MEMBERS
-from dht.wire.grant import SignedGrant, counted, outvoted, owners_needed, signers_needed
+from dht.wire.grant import SignedGrant, counting_owners, outvoted, owners_needed, signers_needed
 from dht.wire.heartbeat import Heartbeat
 
 MAJORITY_MEMBERS = 4  # in a network of so many more than half must be live, though two of four could stand in for all
@@ -173,7 +173,7 @@ class Votes:
         is_small = len(members) <= MAJORITY_MEMBERS
         if not is_small and len(live) >= max(strategy.min_acks, signers_needed(strategy.replicas)):
             return ()
-        members = counted(members, away)
+        members = counting_owners(members, away)
         owners = min(strategy.replicas, len(members))
         silent = tuple(peer for peer in members if peer not in live)
         enough = max(min(strategy.min_acks, owners), signers_needed(owners))

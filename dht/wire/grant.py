@@ -76,7 +76,7 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(SignedGrant)
 
 
-def counted(owners: Iterable[NodeId], away: Container[NodeId]) -> tuple[NodeId, ...]:
+def counting_owners(owners: Iterable[NodeId], away: Container[NodeId]) -> tuple[NodeId, ...]:
     """Return who counts of a slot's owners, in their order: whoever is not `away`, having said farewell or being
     outvoted. Votes, signatures, copies and agreement are enough when they are enough of these."""
     return tuple([owner for owner in owners if owner not in away]) if away else tuple(owners)

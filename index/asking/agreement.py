@@ -13,7 +13,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from dht import NodeId, Slot, View, counted
+from dht import NodeId, Slot, View, counting_owners
 from index.shard.messages import Agreement
 
 OWNERS_BYTES = 8
@@ -150,8 +150,8 @@ def _count_owners(masks: Mapping[int, int], by_slot: Sequence[tuple[NodeId, ...]
         owners = by_slot[slot]
         if _is_enough(mask, len(owners), min_acks, _places_of(owners, away)):
             continue
-        live = [peer for peer in counted(owners, away) if view.is_live(peer)]
-        if len(live) < needed_owners(len(counted(owners, away)), min_acks):
+        live = [peer for peer in counting_owners(owners, away) if view.is_live(peer)]
+        if len(live) < needed_owners(len(counting_owners(owners, away)), min_acks):
             doubts.add(Reason.ASLEEP, [slot], [peer for peer in owners if peer not in live])
         else:
             others = (peer for place, peer in enumerate(owners) if not mask >> place & 1)

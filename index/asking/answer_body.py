@@ -1,5 +1,6 @@
 """Writes what a search gave as the body of an answer, and says why it may not be the network's."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from dht import Clock, Overlay, slot_of
@@ -39,6 +40,9 @@ class AnswerBody:
         doubts, alternatives = self._doubts(request, outcome, page), outcome.peer_query.alternatives
         query = outcome.peer_query.query
         whole = doubts.reasons.isdisjoint({Reason.UNANSWERED, Reason.UNREAD, Reason.APART})
+        corrections = [text for text in (written_out(request.typed, alternatives),) if text != request.typed]
+        suggestions = _others_than(corrections, suggestions)
+        related = related_queries(query, [each.text for each in page.shown])
         return {
             "query": request.typed,
             "readings": _readings_of(request.peer_query.query),
@@ -59,9 +63,9 @@ class AnswerBody:
             "total_is": "at_least" if not whole else "exact" if doubts.reasons <= OF_THE_ORDER else "about",
             "results": [self._result(request, outcome, page, each) for each in page.shown],
             "definition": None if request.after else _definition(request, page),
-            "related": related_queries(query, [each.text for each in page.shown]),
+            "related": _others_than((*corrections, *suggestions), related),
             "suggestions": suggestions,
-            "corrections": [text for text in (written_out(request.typed, alternatives),) if text != request.typed],
+            "corrections": corrections,
             "facets": outcome.facets.as_json(outcome.total),
             "facets_cut": sorted(outcome.facets.cut),
             "next_cursor": self._next(request, outcome, page),
@@ -152,6 +156,12 @@ def _images(text: Text, query: Query) -> list[dict[str, Any]]:
 def _snippet_chars(text: Text, config: IndexConfig) -> int:
     """Return how many characters we show, or its author lets us show, an ellipsis at both ends included."""
     return config.snippet_chars if text.max_snippet < 0 else min(config.snippet_chars, max(0, text.max_snippet - 2))
+
+
+def _others_than(offered: Sequence[str], queries: Sequence[str]) -> list[str]:
+    """Return the queries that are not offered already; the same letters in upper case are the same query."""
+    known = {each.casefold() for each in offered}
+    return [each for each in queries if each.casefold() not in known]
 
 
 def _readings_of(query: Query) -> list[dict[str, str]]:

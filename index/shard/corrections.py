@@ -101,11 +101,12 @@ def _is_form(word: str, other: str) -> bool:
 
 def _typed_words(text: str) -> list[WrittenWord]:
     """The words of a question that could be misspelled: no stop words, and none that name a field or stand in an
-    address."""
+    address. A question with quotation marks or parentheses has none: its words are wanted as they are written."""
+    if any(mark in text for mark in '"()'):
+        return []
     found = []
     for each in written_words(text):
-        begin = max(text.rfind(" ", 0, each.start), text.rfind('"', 0, each.start), text.rfind("(", 0, each.start)) + 1
-        end = text.find(" ", each.end)
+        begin, end = text.rfind(" ", 0, each.start) + 1, text.find(" ", each.end)
         around = text[begin : each.start] + text[each.end : end if end >= 0 else len(text)]
         if (
             is_correctable(each.word)

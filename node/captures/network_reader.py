@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from crawl import Visit, change_rate, decode_visit
-from dht import Clock, DocumentId, Key, Overlay, RemoteError, SiteShards, Slot, document_id, shards, site_of
+from dht import Clock, DocumentId, Key, Overlay, RemoteError, SiteShards, Slot, counted, document_id, shards, site_of
 from node.captures.capture import DAY_S, Capture, Lifetime, UnreadPart, capture_of
 from node.captures.imported_page import GONE
 from node.captures.listed_page import ListedPage, batches, listed_pages, parts_of
@@ -179,7 +179,7 @@ class _PageReading:
         read += await self._unhidden(await self._formers(orphans))
         self._part.captures += [made for _, made in sorted(read, key=lambda each: (each[0], each[1].captured_at))]
         if self._ungiven:
-            reason = f"{self._ungiven} pages were named, and nobody gave them"
+            reason = f"{counted(self._ungiven, 'page')} named, but not sent by any node"
             self._part.unread.append(UnreadPart(self._slot, reason, self._ungiven))
 
     async def _formers(self, names: Sequence[tuple[DocumentId, Key]]) -> list[tuple[Key, Capture]]:

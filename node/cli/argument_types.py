@@ -38,6 +38,21 @@ class Share:
         return value
 
 
+class FilterValue:
+    """Takes a value that a filter of a query can have, as an argument's type."""
+
+    def __init__(self, name: str, meant: str) -> None:
+        """`meant`: the values that the filter takes, in words."""
+        self.name, self.meant = name, meant
+
+    def __call__(self, text: str) -> str:
+        from index import FILTERS  # only a search needs it
+
+        if text and FILTERS[self.name].read(text) is None:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {self.meant}")
+        return text
+
+
 def lengths(text: str) -> tuple[float, float]:
     """Parse two lengths of time in seconds, such as 8h,16h, as an argument's type."""
     match = re.fullmatch(r"([0-9]{1,6})([smhd]),([0-9]{1,6})([smhd])", text)

@@ -7,7 +7,7 @@ import argparse
 from importlib import import_module
 from pathlib import Path
 
-from node.cli.argument_types import Between
+from node.cli.argument_types import Between, FilterValue
 from node.cli.strategy_arguments import add_strategies
 from node.cli.verb_building import Parser, Verbs, add_family, add_json, add_place, add_repeatable, add_verb
 from node.extras import VERB_MODULES
@@ -141,8 +141,12 @@ def _add_asking(verbs: Verbs) -> None:
     search = add_verb(verbs, "search", "query_node:search", "search the network", example)
     search.add_argument("query", nargs="+", help="words, phrases, site:host, lang:zh, OR, -without")
     search.add_argument("--limit", type=Between(1, 100), default=10, metavar="N", help="results, 1 to 100 (default 10)")
-    search.add_argument("--lang", default="", metavar="CODE", help="only this language, such as en or zh")
-    search.add_argument("--site", default="", metavar="HOST", help="only this host and its subdomains")
+    language = FilterValue("lang", "a language; give a code such as en or zh")
+    search.add_argument(
+        "--lang", type=language, default="", metavar="CODE", help="only this language, such as en or zh"
+    )
+    host = FilterValue("site", "a host; give one such as example.org")
+    search.add_argument("--site", type=host, default="", metavar="HOST", help="only this host and its subdomains")
     search.add_argument("--sort", choices=("relevance", "date"), default="relevance", help="date: newest first")
     search.add_argument("--verbatim", action="store_true", help="search for every word exactly as typed")
     search.add_argument("--explain", action="store_true", help="explain each score")

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from dht import counted
 from node.api.body import Json
 from node.captures.capture import Capture, Lifetime
 from node.cli.http_client import HttpClient
@@ -168,7 +169,7 @@ def fetch_answers(
         wanted = [*question.readings[spool.reading], ("limit", PAGES), *each]
         body = node.get("/api/v1/documents", [*wanted, ("cursor", spool.cursor)] if spool.cursor else wanted)
         spool.add(body)
-        line = f"{spool.pages:,} pages, {_share(spool):.0%} read"
+        line = f"{counted(spool.pages, 'page')}, {_share(spool):.0%} read"
         if sys.stderr.isatty():
             print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
         elif time.monotonic() > shown_at + LINE_EVERY_S:

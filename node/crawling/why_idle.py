@@ -6,7 +6,7 @@ Pure: values and a view in, words and counts out.
 from dataclasses import dataclass
 
 from crawl import CrawlStatus, span
-from dht import View
+from dht import View, counted
 
 NAMED, ID_CHARS = 3, 12
 
@@ -25,8 +25,8 @@ def crawl_reason(crawl: CrawlStatus, owned: int, ready: int, is_current: bool, c
     if not owned:
         return "this node owns no slot of the network"
     if not ready:
-        return f"none of this node's {owned} slots is ready yet: they are compared with other owners"
-    return f"other nodes are crawling this node's {owned} slots, or will soon"
+        return f"this node's {counted(owned, 'slot')} not ready yet: still being compared with other owners"
+    return f"other nodes are crawling this node's {counted(owned, 'slot')}, or will soon"
 
 
 def waiting_reason(view: View) -> str:

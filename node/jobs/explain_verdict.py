@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from crawl import MOVED_BY, RobotsAccess, UrlStage, UrlStatus, Visit, VisitState, span
+from dht import counted
 from node.api.crawl import Verdict
 
 SOME_S = 1.0  # a rest shorter than this is not worth a word
@@ -115,7 +116,7 @@ def _waits(status: UrlStatus) -> Iterator[str]:
     elif queued.site_rest_s >= SOME_S:
         yield f"its host may be asked again in {span(queued.site_rest_s)}"
     if queued.ahead:
-        yield f"after {queued.ahead} URLs of its host"
+        yield f"after {counted(queued.ahead, 'URL')} of its host"
 
 
 def _past(visit: Visit, now: float) -> str:

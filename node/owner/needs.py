@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from crawl import span
+from dht import counted
 from node.api.status import NeedState
 from node.views.evidence import beyond_line
 from node.views.lenient_json import Json, count, number, table, tables, texts
-from node.views.safe_text import counted, plain
+from node.views.safe_text import plain
 from node.views.silence import SHOWN, SilenceWaits, silence_of
 from node.views.status import size
 

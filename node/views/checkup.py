@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
+from dht import counted
 from node.views.lenient_json import Json, count, number, table, tables, texts
 from node.views.peers import CLOCK_OFF_S
-from node.views.safe_text import counted, plain
+from node.views.safe_text import plain
 from node.views.silence import silence_of
 from node.views.status import size, view_of
 

@@ -5,8 +5,9 @@ Pure: JSON in, lines out.
 
 from collections.abc import Iterator
 
+from dht import counted
 from node.views.lenient_json import Json, count, number, table, tables, texts
-from node.views.safe_text import counted, day, plain
+from node.views.safe_text import day, plain
 
 MAX_NAMED = 3
 ID_CHARS = 12

@@ -6,8 +6,9 @@ Pure: values in, texts out; tolerant of what is missing, as all views are.
 from collections.abc import Iterator
 
 from crawl import span
+from dht import counted
 from node.views.lenient_json import Json, table, texts
-from node.views.safe_text import counted, plain
+from node.views.safe_text import plain
 
 _QUEUE_STATES = {
     "unknown": "not in its queue",

@@ -3,8 +3,8 @@
 Pure: the answer of /api/v1/status in, reasons out.
 """
 
+from dht import counted
 from node.views.lenient_json import Json, count, table
-from node.views.safe_text import counted
 from node.views.status import view_of
 
 MAX_WARNINGS = 5

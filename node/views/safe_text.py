@@ -93,11 +93,6 @@ def around(query: str, position: int | None) -> tuple[str, str, str]:
     return plain(query[:at]), plain(query[at : at + 1]) or " ", plain(query[at + 1 :])
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """Write how many of something there are: "1 page", "1,200 pages". `plural`: of a noun that takes no s."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
 def day(at: object) -> str:
     """Write the UTC day of an instant in Unix seconds, ISO 8601; empty where it is none."""
     if isinstance(at, int | float) and 0 < at < 253_402_300_800:  # the year 10000: datetime ends there

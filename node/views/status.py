@@ -5,10 +5,11 @@ Pure: values only. The status page, the front page, /metrics and `dse-node statu
 
 from dataclasses import dataclass
 
+from dht import counted
 from node.views.balance import balance_line
 from node.views.evidence import evidence_line, looks_line
 from node.views.lenient_json import Json, count, number, table, tables, texts
-from node.views.safe_text import counted, day, plain
+from node.views.safe_text import day, plain
 
 MAX_LIARS = 3  # named among the warnings
 MAX_INDEXES = 4
@@ -16,6 +17,8 @@ MAX_TOPICS = 32
 COPY_COUNTS = {str(copies) for copies in range(32)}
 
 LEAST_PER_S = 0.1  # pages; whoever looks for a while sees some
+
+Phrases = tuple[tuple[str, dict[str, object]], ...]  # a line in any language: keys of texts, and their values
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class StatusView:
     reachable: str = ""  # "IPv4: reachable; IPv6: behind a firewall, 3 peers tried"
     has_faults: bool = False  # of its machine; the warnings name them
     copies: str = ""  # the live copies of its slots, in one line
-    scrub: str = ""  # how far its disk is read through, in one line
+    scrub: Phrases = ()  # how far the check of its disk is
     slots_by_copies: tuple[tuple[int, int], ...] = ()  # live copies, and how many slots have so many
     copies_mean: float = 0.0
     too_few_s: float = 0.0  # for how long the slot that has waited longest has too few
@@ -197,20 +200,20 @@ def _needs(status: Json) -> tuple[tuple[str, bool], ...]:
     return tuple(list(told.items())[:MAX_TOPICS])
 
 
-def _scrub(scrub: Json) -> str:
-    """Say how far the reading through of the disk is, "" where no pass has begun."""
-    if not day(number(scrub, "begun_at")):
-        return ""
-    line = f"{min(1.0, max(0.0, number(scrub, 'share'))):.0%} read since {day(number(scrub, 'begun_at'))}"
+def _scrub(scrub: Json) -> Phrases:
+    """Say how far the check of the disk is, in phrases; none where no check has begun."""
+    if not (begun := day(number(scrub, "begun_at"))):
+        return ()
+    share = f"{min(1.0, max(0.0, number(scrub, 'share'))):.0%}"
+    phrases: list[tuple[str, dict[str, object]]] = [("scrub.read", {"share": share, "day": begun})]
     if day(number(scrub, "asked_at")):
-        line += ", as asked" if day(number(scrub, "read_at")) else ", at once, as asked"
+        phrases.append(("scrub.asked" if day(number(scrub, "read_at")) else "scrub.at_once", {}))
     if ended := day(number(scrub, "ended_at")):
-        line += f", all of it before {ended}"
+        phrases.append(("scrub.ended", {"day": ended}))
     if lost := count(scrub, "lost"):
-        line += (
-            f"; {counted(lost, 'damaged record')} since the start, {count(scrub, 'healed'):,} fetched again from others"
-        )
-    return line
+        key = "scrub.lost.one" if lost == 1 else "scrub.lost"
+        phrases.append((key, {"count": lost, "healed": count(scrub, "healed")}))
+    return tuple(phrases)
 
 
 def _not_taken(refused: Json) -> str:

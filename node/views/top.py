@@ -6,8 +6,8 @@ Pure: answers of /api/v1/status with the time of each in, lines out; tolerant of
 from collections import deque
 from dataclasses import dataclass
 
+from dht import counted
 from node.views.lenient_json import Json, count, number, table
-from node.views.safe_text import counted
 from node.views.status import StatusView, size, view_of
 
 REMEMBERED = 60  # readings, which the small plots show
@@ -71,7 +71,7 @@ def state_sentence(view: StatusView) -> str:
     if not view.owned:
         return "It owns no part of the network yet: it waits to be admitted"
     if view.ready < view.owned:
-        return f"It compares with its peers: {view.ready:,} of {view.owned:,} slots are ready to answer"
+        return f"It compares with its peers: {view.ready:,} of {counted(view.owned, 'slot')} ready to answer"
     if view.under_replicated:
         return f"It answers; {counted(view.under_replicated, 'slot')} with too few copies"
     if view.is_settled:

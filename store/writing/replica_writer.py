@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 
-from dht import Key, MachineRefuses, NodeId, Overlay, Slot, View, counted, slot_of
+from dht import Key, MachineRefuses, NodeId, Overlay, Slot, View, counting_owners, slot_of
 from store.catalog.hinted_handoff import HintedHandoff
 from store.catalog.record_store import RecordStore
 from store.errors import BadDraft, TooFewCopies
@@ -59,7 +59,7 @@ def write_team(view: View, slot: Slot) -> WriteTeam:
     live = view.live_owners(slot)
     ready = [peer for peer in live if peer == view.node_id or view.is_ready(peer, slot)]
     away = view.uncounted()
-    needed = max(1, min(view.strategy.min_acks, len(counted(view.owners(slot), away))))
+    needed = max(1, min(view.strategy.min_acks, len(counting_owners(view.owners(slot), away))))
     keepers = tuple(peer for peer in view.keepers(slot) if peer not in live)
     serving = tuple(peer for peer in view.ready(slot) if peer not in live and peer not in keepers)
     return WriteTeam(slot, live, keepers, serving, needed, frozenset(view.seasoned(ready)), away)

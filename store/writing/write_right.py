@@ -25,7 +25,7 @@ from dht import (
     RemoteError,
     SignedGrant,
     Slot,
-    counted,
+    counting_owners,
     grant_flaw,
     node_id_of,
     owners_needed,
@@ -192,7 +192,7 @@ class WriteRight:
 
     def _lacking(self, signed: SignedGrant, slot: Slot, saying: Collection[NodeId]) -> int:
         """How many more owners of a slot must say that a version may erase others."""
-        owners = counted(self._overlay.view.owners(slot), self._overlay.view.votes.stopped(signed))
+        owners = counting_owners(self._overlay.view.owners(slot), self._overlay.view.votes.stopped(signed))
         return owners_needed(len(owners)) - sum(owner in saying for owner in owners)
 
     def _grants_of(self, record: Record) -> list[SignedGrant]:
@@ -247,7 +247,7 @@ class WriteRight:
         stopped."""
         view = self._overlay.view
         slot = signed.grant.first_slot(view.strategy.slot_bits)
-        owners = counted(view.owners(slot), view.votes.stopped(signed))
+        owners = counting_owners(view.owners(slot), view.votes.stopped(signed))
         return len(signed.signers & set(view.candidates(slot))) >= signers_needed(len(owners))
 
     async def _ask_others(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant | None]]) -> list[str]:

@@ -40,11 +40,11 @@ def test_a_crawl_is_exported_and_read_by_another_program(tmp_path: Path) -> None
         assert json.loads(lines)["captures"] == 1
         if all(map(find_spec, NEEDED)):
             said = one.do("web-report", "shape.html")
-            assert "pages               3 of 1 sites" in said and "core                3 pages" in said
+            assert "pages               3 of 1 site" in said and "core                3 pages" in said
             assert "town.test" in (one.home / "shape.html").read_text()
         (one.home / "old.warc").write_bytes(OLD)
         said = one.do("archive", "import", "old.warc", "town.warc.gz")
-        assert "taken            1 pages" in said and "here already     3" in said
+        assert "taken            1 page" in said and "here already     3" in said
         wait_until("the import is found", lambda: one.urls("quokka") == ["http://old.example/"])
         assert one.do("archive", "import", "old.warc", "--json").count('"known": 1')
         one.stop()

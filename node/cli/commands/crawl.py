@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from dht import counted
 from node.api.body import Json
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import client
@@ -16,7 +17,7 @@ from node.jobs.job_progress import MAX_ASKED
 from node.jobs.job_wait import JobWait
 from node.jobs.seed_files import read_seeds
 from node.views.explain import explained_facts
-from node.views.safe_text import counted, plain
+from node.views.safe_text import plain
 
 BATCH = 1000  # addresses in one request, as many as the node takes
 LOOK_EVERY_S = 1.0

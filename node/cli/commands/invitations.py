@@ -12,6 +12,7 @@ from dht import (
     Invitation,
     Strategy,
     StrategyHistory,
+    counted,
     open_voucher,
     parse_invitation,
     voucher_id,
@@ -23,7 +24,7 @@ from node.cli.commands.target_node import data_dir
 from node.config.data_dir import DataDir
 from node.errors import BadDataDir, error_text
 from node.strategy.founding import make_invitation
-from node.views.safe_text import counted, day
+from node.views.safe_text import day
 
 MAX_FILE_BYTES = 1 << 20
 MOST_WORDS = 64  # vouchers that one node keeps findable

@@ -2,11 +2,12 @@
 
 from argparse import Namespace
 
+from dht import counted
 from node.api.body import Json
 from node.cli.commands.output import print_json, print_table
 from node.cli.commands.target_node import client
 from node.errors import NothingToDo
-from node.views.safe_text import counted, plain
+from node.views.safe_text import plain
 from node.views.strategy import instant
 
 

@@ -4,13 +4,14 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 
+from dht import counted
 from node.api.body import Json
 from node.cli.api_client import ApiClient
 from node.cli.commands.output import print_csv, print_json, print_table
 from node.cli.commands.target_node import client
 from node.views.lenient_json import count, number, table, tables
 from node.views.peers import PeerRow, endpoint_text, peer_rows
-from node.views.safe_text import counted, plain
+from node.views.safe_text import plain
 from node.views.status import size
 from node.views.strategy import instant
 

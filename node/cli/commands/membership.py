@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from bootstrap import is_url, is_words, load_network, split_invitation
-from dht import Identity, Network, has_met_peers, system_clock
+from dht import Identity, Network, counted, has_met_peers, system_clock
 from node.cli.api_client import ApiClient
 from node.cli.commands.invitations import accept, invitation_facts, invitation_for
 from node.cli.commands.output import asked_for_yes, confirm, print_facts, write_whole
@@ -21,7 +21,7 @@ from node.extras import ARCHIVE_WRITER, added
 from node.jobs.moving_in import kept_pages
 from node.strategy.founding import adopt_founder, founder_note
 from node.views.lenient_json import Json
-from node.views.safe_text import counted, plain
+from node.views.safe_text import plain
 from store import RecordStore
 
 
@@ -79,7 +79,7 @@ def _put_aside(data: DataDir, folder: Path, config: Config) -> str:
             made = write_whole(folder / "pages.warc.gz", lambda file: write(kept_pages(store), file, time.time()))
         finally:
             store.close()
-        return f"{made.captures:,} pages in {folder / 'pages.warc.gz'}"
+        return f"{counted(made.captures, 'page')} in {folder / 'pages.warc.gz'}"
     return ""
 
 

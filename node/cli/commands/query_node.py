@@ -5,12 +5,13 @@ import sys
 import webbrowser
 from argparse import Namespace
 
+from dht import counted
 from node.cli.commands.output import bold, is_terminal, marked, print_facts, print_json
 from node.cli.commands.target_node import client
 from node.errors import RefusedByNode
 from node.views.duration import parse_duration
 from node.views.evidence import evidence_lines, local_lines
-from node.views.safe_text import around, counted, plain
+from node.views.safe_text import around, plain
 from node.views.status import StatusView, size, view_of
 from node.web.rendering.translations import translator
 from node.web.search.results import Result, ResultPage, result_page
@@ -34,7 +35,7 @@ def search(arguments: Namespace) -> int:
     if arguments.json:
         print_json(answer)
     else:
-        _print_results(query, result_page(answer))
+        _print_results(query, result_page(answer), arguments.site)
     return 0
 
 
@@ -143,13 +144,16 @@ def _print_fault(query: str, position: int) -> None:
     print(f"  {plain(query)}\n  {' ' * width}^", file=sys.stderr)
 
 
-def _print_results(query: str, page: ResultPage) -> None:
+def _print_results(query: str, page: ResultPage, site: str = "") -> None:
     if page.definition:
         print(f"{page.definition.text}\n    {page.definition.url}\n")
     for number, result in enumerate(page.results, 1):
         _print_result(number, result)
     if not page.results:
-        print(f"Nothing found for {plain(query)}. Try fewer or other words.")
+        where = f" on {plain(site)}" if site else ""
+        print(f"Nothing found for {plain(query)}{where}. Try fewer or other words.")
+    for each in page.readings:
+        print(translator("en")(f"read.{each.read_as}", each.read_as, piece=each.piece))
     if page.corrected:
         print(f"Showing results for: {page.corrected} (--verbatim: only for {plain(query)})")
     if page.related:
@@ -260,6 +264,6 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("text leaf", view.text_leaf),
         ("strategy", f"version {view.strategy_version}{expires}"),
         ("disk", _disk(view)),
-        ("scrub", view.scrub),
+        ("scrub", "".join(translator("en")(key, None, **values) for key, values in view.scrub)),
     ]
     return [(name, value) for name, value in facts if value]

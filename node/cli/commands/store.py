@@ -4,11 +4,11 @@ import time
 from argparse import Namespace
 from dataclasses import asdict
 
+from dht import counted
 from node.api.body import Json
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import client, data_dir
 from node.cli.http_client import HttpClient
-from node.views.safe_text import counted
 from node.views.status import size
 from store import StoreReport, check_store
 

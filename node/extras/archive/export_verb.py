@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from dht import Identity
+from dht import Identity, counted
 from node.captures.capture import Capture
 from node.cli.api_client import ApiClient
 from node.cli.commands.output import print_facts, print_json, write_whole
@@ -57,7 +57,7 @@ def export(arguments: Namespace) -> int:
         fetch_answers(node, spool, lambda: _readings(node, spool), WITH_LINKS if write is FORMATS[PARQUET] else WITH)
     finally:
         if not spool.is_whole and spool.pages:
-            print(f"{spool.pages:,} pages are kept in {spool.path}: the same command goes on", file=sys.stderr)
+            print(f"{counted(spool.pages, 'page')} kept in {spool.path}: the same command goes on", file=sys.stderr)
     late, made_at = Counter[str](), time.time()
     summary = write_whole(out, lambda file: write(_older(spool.captures(), until, late), file, made_at))
     digest = _digest(arguments, spool, summary, late, made_at)

@@ -17,6 +17,7 @@ from typing import BinaryIO
 import msgspec
 from msgspec.structs import replace
 
+from dht import counted
 from node.captures.capture import Capture
 from node.captures.imported_page import kept_request
 from node.cli.commands.output import print_facts, print_json
@@ -79,7 +80,8 @@ class Progress:
 
     def show(self, path: Path, share: float, note: str = "") -> None:
         """Show the place in a file, and why nothing moves, where nothing does."""
-        line = f"{plain(path.name)}: {share:.0%} read; {self._told.pages:,} pages{': ' if note else ''}{plain(note)}"
+        pages = counted(self._told.pages, "page")
+        line = f"{plain(path.name)}: {share:.0%} read; {pages}{': ' if note else ''}{plain(note)}"
         if self._quiet:
             return
         if self._is_terminal:
@@ -200,7 +202,7 @@ def _tell(arguments: Namespace, told: ImportCounts) -> None:
         print_json({**body, "flawed": msgspec.to_builtins(told.flaws), "stopped": told.why_stopped})
         return
     facts = [
-        ("would be taken" if arguments.dry_run else "taken", f"{counts['taken']:,} pages"),
+        ("would be taken" if arguments.dry_run else "taken", counted(counts["taken"], "page")),
         ("here already", f"{counts['known']:,}"),
         ("older than here", f"{counts['older']:,}"),
         ("refused", f"{told.refused.total():,}"),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from dht import counted
 from node.cli.commands.output import print_facts, print_json, write_whole
 from node.cli.commands.target_node import client
 from node.cli.export_spool import ExportSpool, fetch_answers
@@ -42,8 +43,8 @@ def web_report(arguments: Namespace) -> int:
         fetch_answers(node, spool, lambda: [[*ASKED.items()]], [])
     finally:
         if not spool.is_whole and spool.pages:
-            print(f"{spool.pages:,} pages are kept in {spool.path}: the same command goes on", file=sys.stderr)
-    print(f"{spool.pages:,} pages are read, and are measured now", file=sys.stderr)
+            print(f"{counted(spool.pages, 'page')} kept in {spool.path}: the same command goes on", file=sys.stderr)
+    print(f"{counted(spool.pages, 'page')} read, measuring now", file=sys.stderr)
     report = _report(arguments, spool, node.url, listed)
     write_report(out, report)
     _tell(arguments, out, report)
@@ -102,10 +103,10 @@ def _tell(arguments: Namespace, out: Path, report: "WebReport") -> None:
     links_in = report.links_in.law
     facts = [
         ("page", f"{out}, with all figures in {out.with_suffix('.json')}"),
-        ("pages", f"{report.pages:,} of {report.sites_with_pages:,} sites"),
-        ("links", f"{report.links:,} to {report.urls:,} URLs"),
+        ("pages", f"{report.pages:,} of {counted(report.sites_with_pages, 'site')}"),
+        ("links", f"{report.links:,} to {counted(report.urls, 'URL')}"),
         ("links to a URL", f"exponent {links_in.exponent:.2f} ± {links_in.error:.2f}" if links_in else "no power law"),
-        ("core", f"{report.parts.core:,} pages"),
+        ("core", counted(report.parts.core, "page")),
         ("effective diameter", f"{report.distances.effective:.1f} links"),
         ("communities", f"{report.communities.found:,}"),
         ("top site by rank", plain(report.page_rank.sites[0].site) if report.page_rank.sites else "none"),

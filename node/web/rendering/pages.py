@@ -174,8 +174,10 @@ class Pages:
         chosen = {"hl": tongue} if wanted else {}
 
         def address(path: str, **query: object) -> str:
-            """Write a link on this site; keep the language where it was asked for, leave out what is empty."""
-            given = {name: value for name, value in {**query, **chosen}.items() if value not in ("", None)}
+            """Write a link on this site; leave out what is empty. A link to a page keeps the language that was asked
+            for; the API has none."""
+            kept = {} if path.startswith("/api/") else chosen
+            given = {name: value for name, value in {**query, **kept}.items() if value not in ("", None)}
             return f"{path}?{urlencode(given)}" if given else path
 
         text = self._templates.get_template(template).render(

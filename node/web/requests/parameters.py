@@ -6,8 +6,11 @@ Pure: a mapping of texts in, values out.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from node.views.safe_text import plain
 from node.web.requests.problems import BadParameter
 from node.web.requests.routes import MAX_URL, HttpRoute, Parameter
+
+MAX_NAME = 64  # characters of an unknown name that are shown
 
 _TRUE, _FALSE = frozenset({"1", "true", "yes", "on", ""}), frozenset({"0", "false", "no", "off"})
 
@@ -37,7 +40,11 @@ class Values:
 
 
 def read_parameters(route: HttpRoute, query: Sequence[tuple[str, str]]) -> Values:
-    """Read a route's parameters from (name, value) pairs, ignoring unknown names; raises BadParameter."""
+    """Read a route's parameters from (name, value) pairs; raises BadParameter. The API refuses a name that it does not
+    know, because a slip in it would change the answer unseen. Pages and other programs' routes ignore such names."""
+    known = [parameter.name for parameter in route.parameters]
+    if route.path.startswith("/api/") and (name := next((name for name, _ in query if name not in known), None)):
+        raise BadParameter(plain(name, MAX_NAME), f"is not a parameter of {route.path}, which takes {', '.join(known)}")
     return _read(route.parameters, query)
 
 

@@ -28,12 +28,12 @@ def snapshot(
     ("now", "state", "says"),
     [
         (snapshot(0.0, pause_reason="disk full", pending=9), "paused", "disk full"),
-        (snapshot(0.0, late_s=7.0, pending=3), "waiting", "3 pages wait for their owners to acknowledge them"),
+        (snapshot(0.0, late_s=7.0, pending=3), "waiting", "3 pages not acknowledged yet by their owners"),
         (snapshot(0.0, late_s=7.0), "waiting", "crawl.max_bytes_s is used up: the next fetch begins in 7 s"),
-        (snapshot(0.0, 0.0), "waiting", "all 2 due URLs wait for the delay of their sites, the first for 0 s"),
+        (snapshot(0.0, 0.0), "waiting", "2 URLs due, waiting for the delay of their sites, the first for 0 s"),
         (snapshot(holds=False), "idle", "other nodes crawl"),
-        (snapshot(1e9 + 30), "waiting", "1 URLs are due within a minute, the first in 30 s"),
-        (snapshot(1e9 + 7200), "idle", "all 1 URLs known here were visited; the next one is due again in 2 hours"),
+        (snapshot(1e9 + 30), "waiting", "1 URL due within a minute, the first in 30 s"),
+        (snapshot(1e9 + 7200), "idle", "1 URL known here, all visited; the next one is due again in 2 hours"),
         (snapshot(), "idle", "no URL is known"),
     ],
 )
@@ -48,11 +48,11 @@ def test_a_url_in_flight_and_hosts_that_do_not_answer_are_told() -> None:
     now = CrawlSnapshot(frontier, SiteDelays(CONFIG, Random(1)), MOST_PENDING, "", 0.0, 0)
     task = frontier.pop(NOW)
     assert task is not None
-    assert now.explain(NOW) == ("crawling", "1 URLs in flight, 1 wait for their host's turn")
+    assert now.explain(NOW) == ("crawling", "1 URL in flight, 1 waiting for the turn of their host")
     sites.end_request(task, NOW.steady, 5.0)
     frontier.settle(task, None, NOW)
     now.delays.after_failure("h0.test", NOW.steady, "time", 1.0)
-    assert "failing, retried occasionally: h0.test (1 requests in a row failed, last: time)" in now.explain(NOW)[1]
+    assert "failing, retried occasionally: h0.test (1 request in a row failed, last: time)" in now.explain(NOW)[1]
 
 
 def test_spans_are_read_easily() -> None:

@@ -116,7 +116,7 @@ async def test_retry_after_is_obeyed_in_both_forms_and_where_robots_says_it(site
         await crawl.until(lambda: len(site.log) == 3 and crawl.crawler.status().open == 0)
         for url in urls:
             assert 290 < crawl.crawler.inspect(url).position.site_rest_s <= 300
-        assert crawl.crawler.status().reason.startswith("all 2 due URLs wait for the delay of their sites")
+        assert crawl.crawler.status().reason.startswith("2 URLs due, waiting for the delay of their sites")
         running.cancel()
     assert site.paths("a.test") == ["/robots.txt"], "no rules, no page"
     visit = crawl.owner.visits[site.url("b.test")]

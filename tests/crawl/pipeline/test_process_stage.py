@@ -183,7 +183,7 @@ async def test_a_feed_that_pages_name_leads_to_new_pages_and_is_asked_for_once(s
     assert site.paths("a.test").count("/feed") == 1
     assert crawl.owner.pages.keys() == {here, *(here + path for path in ("one", "text", "new", "newer", "deeper"))}
     visit = crawl.owner.visits[here + "feed"]
-    assert (visit.state, visit.reason, visit.etag) == (VisitState.FETCHED, "feed: 1 pages, 0 sitemaps", '"1"')
+    assert (visit.state, visit.reason, visit.etag) == (VisitState.FETCHED, "feed: 1 page, 0 sitemaps", '"1"')
     assert crawl.owner.visits[here + "deeper"].depth == 0, "as if the page had linked to it"
 
 

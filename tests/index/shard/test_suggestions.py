@@ -59,6 +59,8 @@ async def test_words_that_stand_beside_those_before_come_first(world: World) -> 
 
 async def test_a_misspelled_text_is_corrected(world: World) -> None:
     assert await suggested(world, "pyhton") == ["python"]
+    for text in ('(pyhton "x', '"pyhton', "(pyhton)", 'the "old pyhton book"'):
+        assert await suggested(world, text) == [], "its words are wanted as they are written"
 
 
 @pytest.mark.parametrize(
@@ -80,6 +82,14 @@ async def test_an_answer_of_few_results_suggests_others(world: World) -> None:
 
     assert (await answer("pyth"))["suggestions"][0] == "python"
     assert (await answer("open"))["suggestions"] == []
+
+
+async def test_a_correction_is_not_offered_again_as_a_suggestion_or_a_related_query(world: World) -> None:
+    made = [corpus.text(random.Random(n), f"http://gyro{n}.example/") for n in range(3)]
+    await world.put([replace(each, title="Gyroscope", headings=(), body="gyroscope balance") for each in made])
+    answer = await world.nodes[0].searcher.search(SearchRequest("Balance gyroscpoe", deadline_ms=20_000))
+    assert answer["corrections"] == ["Balance gyroscope"]
+    assert (answer["suggestions"], answer["related"]) == ([], [])
 
 
 async def test_an_answer_defines_what_was_asked_and_offers_related_queries(world: World) -> None:

@@ -5,12 +5,13 @@ from collections.abc import Callable
 
 import pytest
 
-from node.cli.argument_types import Between, Ordered, Share, lengths
+from node.cli.argument_types import Between, FilterValue, Ordered, Share, lengths
 
 
 def test_what_fits_is_read() -> None:
     assert Between(1, 9)("9") == 9
     assert Share(0.5)("0.25") == 0.25
+    assert (FilterValue("lang", "a language")("de-AT"), FilterValue("site", "a host")("a.test")) == ("de-AT", "a.test")
     assert lengths("8h,90s") == (28_800.0, 90.0)
 
 
@@ -19,6 +20,8 @@ def test_what_fits_is_read() -> None:
     [
         *((Between(1, 9), text) for text in ("0", "10", "x", "", "1.5", "٣")),
         *((Share(0.5), text) for text in ("-0.1", "0.6", "x", "nan")),
+        *((FilterValue("lang", "a language"), text) for text in ("xx", "english")),
+        *((FilterValue("site", "a host"), text) for text in ("not a host", "a..b", "a.test:99999")),
         *((lengths, text) for text in ("8h", "0s,1h", "8,16", "1h,-2h")),
     ],
 )

@@ -215,11 +215,25 @@ def test_search_prints_results_for_people_and_for_programs(site: Any, capsys: py
     assert "Showing results for: task (--verbatim: only for tsak)\n" in capsys.readouterr().out
     assert main(["search", "tsak", "--verbatim", *url]) == 0
     assert "Nothing found for tsak. Try fewer or other words.\n" in capsys.readouterr().out
+    assert main(["search", "tsak", "--verbatim", "--site", "notahost", *url]) == 0
+    assert "Nothing found for tsak on notahost." in capsys.readouterr().out
+    assert main(["search", *url, "--", "-v"]) == 0
+    assert "“-v” was read as an option of a command" in capsys.readouterr().out
     site.service.answered = 200
     assert main(["search", "nothing like it", *url]) == 0
     out = capsys.readouterr().out
     assert "Nothing found for nothing like it" in out
     assert "only 200 of 256 slots answered in time" in out
+
+
+def test_a_language_or_host_that_cannot_be_is_refused_before_the_search(
+    site: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for option, value, problem in (("--lang", "xx", "is not a language"), ("--site", "not a host", "is not a host")):
+        with pytest.raises(SystemExit) as end:
+            main(["search", "task", option, value, "--url", f"http://127.0.0.1:{site.port}"])
+        assert end.value.code == 2 and f"argument {option}: '{value}' {problem}" in capsys.readouterr().err
+    assert not site.service.asked
 
 
 def test_a_query_that_does_not_parse_shows_where(site: Any, capsys: pytest.CaptureFixture[str]) -> None:

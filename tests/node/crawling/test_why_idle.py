@@ -16,7 +16,7 @@ def status(state: str, reason: str, slots: int) -> CrawlStatus:
         (status("idle", "no URL is known", 4), 8, 8, True, "", "no URL is known"),
         (status("idle", "no URL is known", 4), 8, 8, False, "", "still reading the known URLs"),
         (status("idle", "holds no lease", 0), 0, 0, True, "", "owns no slot"),
-        (status("idle", "holds no lease", 0), 8, 0, True, "", "none of this node's 8 slots"),
+        (status("idle", "holds no lease", 0), 8, 0, True, "", "this node's 8 slots not ready yet"),
         (status("idle", "holds no lease", 0), 8, 8, True, "its clock is late; set it", "no lease; its clock is late"),
         (status("idle", "holds no lease", 0), 8, 8, True, "", "other nodes are crawling this node's 8 slots"),
     ],

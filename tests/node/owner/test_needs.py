@@ -15,7 +15,7 @@ WELL: dict[str, Any] = {
     "members": 7,
     "peers": {"live": 5, "servers": 6, "silent_servers": 1},
     "silent": [],
-    "crawl": {"still_s": 0, "reason": "3 pages wait for their owners to acknowledge them"},
+    "crawl": {"still_s": 0, "reason": "3 pages not acknowledged yet by their owners"},
     "copies": {"least": 3, "oldest_s": 0},
     "under_replicated": 0,
     "disk": {"used": 5_000, "quota": 10_000, "refuses": ""},

@@ -1,10 +1,14 @@
 """A status of any age is readable: fields may be missing, new, or of another kind."""
 
+from typing import Any
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from node.views.peers import peer_rows
 from node.views.status import size, view_of
+from node.web.rendering.translations import translator
 from tests.node.bodies import junk
 
 JUNK = junk()
@@ -52,15 +56,36 @@ def test_the_copies_of_slots_are_one_line() -> None:
     assert (view.slots_by_copies, view.copies_mean, view.too_few_s) == (((0, 1), (3, 9)), 2.94, 60)
 
 
-def test_how_far_the_disk_is_read_through_is_one_line() -> None:
-    scrub = {"begun_at": 1_700_000_000, "share": 0.62, "ended_at": 0, "lost": 0}
-    assert view_of({"scrub": scrub}).scrub == "62% read since 2023-11-14"
-    line = "62% read since 2023-11-14, all of it before 2023-11-14; 3 damaged records since the start, 2 "
-    assert view_of({"scrub": scrub | {"ended_at": 1_700_000_000, "lost": 3, "healed": 2}}).scrub.startswith(line)
-    asked = scrub | {"asked_at": 1_700_000_000, "read_at": 0}
-    assert view_of({"scrub": asked}).scrub == "62% read since 2023-11-14, at once, as asked"
-    assert view_of({"scrub": asked | {"read_at": 1_700_000_000}}).scrub == "62% read since 2023-11-14, as asked"
-    assert view_of({"scrub": {"begun_at": 0}}).scrub == view_of({"scrub": {"share": "x"}}).scrub == ""
+@pytest.mark.parametrize(
+    ("more", "english", "chinese"),
+    [
+        ({}, "62% read since 2023-11-14", "自 2023-11-14 起已校验 62%"),
+        (
+            {"ended_at": 1_700_000_000, "lost": 3, "healed": 2},
+            "62% read since 2023-11-14, all of it before 2023-11-14; 3 damaged records since the start, "
+            "2 fetched again from others",
+            "自 2023-11-14 起已校验 62%，上一轮完整校验于 2023-11-14 结束；"
+            "启动以来有 3 条记录损坏，其中 2 条已从其他节点重新取回",
+        ),
+        (
+            {"asked_at": 1_700_000_000, "read_at": 0},
+            "62% read since 2023-11-14, at full speed, as requested",
+            "自 2023-11-14 起已校验 62%（应要求立即校验）",
+        ),
+        (
+            {"asked_at": 1_700_000_000, "read_at": 1_700_000_000, "lost": 1},
+            "62% read since 2023-11-14, as requested; 1 damaged record since the start, 0 fetched again from others",
+            "自 2023-11-14 起已校验 62%（应要求）；启动以来有 1 条记录损坏，0 条已从其他节点重新取回",
+        ),
+        ({"begun_at": 0}, "", ""),
+        ({"begun_at": "x"}, "", ""),
+    ],
+)
+def test_how_far_the_check_of_the_disk_is_can_be_said_in_either_language(more: Any, english: str, chinese: str) -> None:
+    scrub = {"begun_at": 1_700_000_000, "share": 0.62, "ended_at": 0, "lost": 0, **more}
+    for tongue, line in (("en", english), ("zh", chinese)):
+        t = translator("zh" if tongue == "zh" else "en")
+        assert "".join(t(key, None, **values) for key, values in view_of({"scrub": scrub}).scrub) == line
 
 
 def test_the_rules_of_search_are_one_line() -> None:

@@ -72,7 +72,7 @@ def test_an_export_that_broke_goes_on_where_it_was(export: Any, site: Any, tmp_p
     site.service.most_pages, site.service.fails_at = 1, 2
     assert export("all.jsonl") == 2
     spool = tmp_path / "all.jsonl.pages.part"
-    assert f"1 pages are kept in {spool}: the same command goes on" in capsys.readouterr().err
+    assert f"1 page kept in {spool}: the same command goes on" in capsys.readouterr().err
     assert not (tmp_path / "all.jsonl").exists()
     with spool.open("ab") as file:
         file.write(b'{"reading": 0, "documents": [')  # and the machine failed

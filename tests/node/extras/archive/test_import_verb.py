@@ -74,7 +74,7 @@ def test_counts_are_told_and_programs_read_them(bring: Any, site: Any, tmp_path:
     assert bring(str(tmp_path / "a.jsonl"), "--dry-run", "--crawl") == 1
     assert site.service.brought == [("a.jsonl", [page.url for page in pages], True, True)]
     told = capsys.readouterr()
-    assert "would be taken   1 pages" in told.out and "  1xx" in told.out and "1 records" in told.out
+    assert "would be taken   1 page\n" in told.out and "  1xx" in told.out and "1 records" in told.out
     assert "at byte" in told.err
     assert bring(str(tmp_path / "a.jsonl"), "--json") == 1
     said = json.loads(capsys.readouterr().out)

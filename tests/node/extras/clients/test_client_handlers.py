@@ -273,7 +273,7 @@ def test_tavilys_extract_says_what_is_not_stored(site: Any) -> None:
         ("/open-webui/search", {"query": " "}, "query: is empty"),
         ("/open-webui/search", {"query": "x" * 1001}, "query: has 1001 characters; at most 1000"),
         ("/open-webui/search", {"query": "x", "count": 101}, "count: is 101; it takes 1 to 100"),
-        ("/open-webui/search", {"query": "x", "count": "ten"}, "count"),
+        ("/open-webui/search", {"query": "x", "count": "ten"}, "count: takes a whole number"),
         ("/open-webui/load", {"urls": []}, "urls: has 0 addresses; it takes 1 to 20"),
         ("/open-webui/load", {"urls": [f"http://a.test/{n}" for n in range(21)]}, "urls: has 21 addresses"),
         ("/open-webui/load", {"urls": ["http://a.test/" + "x" * 2048]}, "urls: has an address of 2062 characters"),
@@ -285,7 +285,7 @@ def test_tavilys_extract_says_what_is_not_stored(site: Any) -> None:
         ("/tavily/search", {"query": "x", "include_domains": ["a.test"] * 21}, "include_domains: has 21 hosts"),
         ("/tavily/search", {"query": "x", "exclude_domains": ["a) OR b"]}, "exclude_domains: has 'a) OR b'; it takes"),
         ("/tavily/search", {"query": "x" * 900, "include_domains": ["a" * 90 + ".test"]}, "at most 1000 are read"),
-        ("/tavily/extract", {"urls": 7}, "urls"),
+        ("/tavily/extract", {"urls": 7}, "urls: expected str | list"),
     ],
 )
 def test_what_a_body_gets_wrong_is_named_and_nothing_is_asked(site: Any, path: str, body: Any, detail: str) -> None:

@@ -56,7 +56,7 @@ def test_a_page_and_its_figures_are_written(report: Any, site: Any, tmp_path: Pa
 def test_a_report_that_broke_goes_on_and_a_bound_is_told(report: Any, site: Any, tmp_path: Path, capsys: Any) -> None:
     site.service.most_pages, site.service.fails_at = 1, 3
     assert report() == 2
-    assert "2 pages are kept" in capsys.readouterr().err and not (tmp_path / "shape.html").exists()
+    assert "2 pages kept" in capsys.readouterr().err and not (tmp_path / "shape.html").exists()
     assert report("--max-links", "4", "--json", "--processes", "2") == 0
     told = json.loads(capsys.readouterr().out)
     assert told == _figures(tmp_path) and told["links"] <= 4 and told["cut_links"] == 8
@@ -94,7 +94,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: Any, tmp_path: P
     monkeypatch.setattr(verb, "find_spec", lambda name: None)
     assert main(["web-report", str(tmp_path / "shape.html")]) == 2
     told = capsys.readouterr()
-    assert "add it: pipx inject dse-node scipy powerlaw" in told.err and told.err.count("\n") == 1 and not told.out
+    assert "pipx inject dse-node scipy powerlaw" in told.err and told.err.count("\n") == 1 and not told.out
 
 
 @needs_extra

@@ -60,6 +60,7 @@ def test_suggestions_for_programs_and_for_browsers(site: Any) -> None:
         ("?q=x&limit=ten", "limit: is not a whole number"),
         ("?q=x&limit=99999999999999999999", "limit: is not a whole number"),
         ("?q=x&explain=maybe", "explain: is neither true nor false"),
+        ("?q=x&foo=1", "foo: is not a parameter of /api/v1/search, which takes q, limit, cursor, lang"),
         ("?q=" + "x" * 1001, "q: has 1001 characters, at most 1000"),
     ],
 )
