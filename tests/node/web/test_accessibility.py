@@ -101,6 +101,14 @@ IS_SEEN = """() => {
 }"""
 
 
+SHIFTED = """() => new Promise((done) => {
+  let sum = 0;
+  new PerformanceObserver((seen) => seen.getEntries().forEach((each) => { sum += each.value }))
+    .observe({type: "layout-shift", buffered: true});
+  setTimeout(() => done(sum), 100);
+})"""
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("tongue", ["en", "zh"])
 def test_axe_finds_nothing(full: Any, tab: Callable[..., Any], axe: str, tongue: str, scheme: str) -> None:
@@ -172,6 +180,14 @@ def test_nothing_moves_for_who_wants_no_motion(full: Any, tab: Callable[..., Any
             return style.transitionDuration !== "0s" || style.animationName !== "none" }).length"""
         )
         assert moving == 0, address
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_nothing_shifts_while_a_page_loads(full: Any, tab: Callable[..., Any], width: int) -> None:
+    page = tab(viewport={"width": width, "height": 740})
+    for address in all_of(full):
+        page.goto(f"http://127.0.0.1:{full.port}{address}")
+        assert page.evaluate(SHIFTED) == 0, address
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
