@@ -108,8 +108,9 @@ class PeerCacheFile:
         cancelled."""
         loop, rounds, kept, known = asyncio.get_running_loop(), 0, -1, frozenset[NodeId]()
         while self._cache is not None:
-            for _ in range(round(CACHE_S / SOON_S)):
-                await asyncio.sleep(SOON_S)
+            until = loop.time() + CACHE_S
+            while (left_s := until - loop.time()) > 0:
+                await asyncio.sleep(min(SOON_S, left_s))
                 few = self._members.members(self._clock())
                 if len(few) <= MAJORITY_MEMBERS and not known.issuperset(few):
                     break

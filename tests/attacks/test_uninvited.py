@@ -145,9 +145,7 @@ async def test_whom_one_liar_names_to_a_newcomer_is_no_member_for_it_when_it_sta
     async with asyncio.TaskGroup() as tasks:
         naming = tasks.create_task(name_it())
         await world.until(lambda: is_joining(newest, stranger), 30.0)
-        cache = newest.folder / "peers.bin"
-        await world.until(lambda: is_joining(newest, stranger) and cache.exists(), 70.0)
-        await world.kill(newest)
+        await world.stop(newest)  # which writes down whom it knows
         await world.restart(newest)
         await world.pass_time(90.0)
         assert have_one_view([*nodes, newest]) and not stranger.overlay.view.owned()

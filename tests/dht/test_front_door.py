@@ -19,8 +19,9 @@ def test_all_that_a_package_lists_is_there_and_nothing_else(package: str) -> Non
         exec(f"from {package} import no_such_name")
 
 
-LATER = "lxml selectolax pypdf zeroconf whoosh async_upnp_client feedparser dns.resolver numpy.random numpy.ma rich \
-multiprocessing node.extras.demo node.extras.simulation node.extras.web_report.report node.joining.upnp crawl.content.extract"
+LATER = "lxml selectolax pypdf zeroconf whoosh async_upnp_client feedparser dns.resolver numpy.random numpy.ma \
+rich multiprocessing node.extras.demo node.extras.simulation node.extras.web_report.report node.joining.upnp \
+crawl.content.extract"
 
 
 @pytest.mark.parametrize(
