@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import socket
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -12,7 +13,7 @@ import msgspec
 import pytest
 
 from bootstrap.networks import load_network, new_network
-from dht import Endpoint, Identity, Message, Network, NodeId, PeerTimeout, Slot, Strategy
+from dht import Endpoint, Identity, Message, Network, NodeId, PeerTimeout, PortMissing, Slot, Strategy
 from dht import system_clock as clock
 from dht.clock import Clock, Now
 from dht.config import DhtConfig
@@ -236,3 +237,11 @@ async def test_a_bare_bootstrap_node_introduces_and_owns_nothing():
         assert not door.view.owned()
         await until(lambda: holders(one, two) == [1] * 16, 12.0)
         assert not door.view.leases()
+
+
+def test_a_taken_tcp_port_ends_the_start_before_the_node_answers_anybody() -> None:
+    house = House(4)
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(PortMissing, match="listen on TCP"):
+        port = taken.getsockname()[1]
+        where = OverlaySettings((Endpoint("127.0.0.1", port, port),))
+        open_overlay(Identity(bytes(32)), house.network, CONFIG, where, clock, random.Random(1), house.executor)
