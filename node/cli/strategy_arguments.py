@@ -6,7 +6,7 @@ from node.cli.verb_building import Parser, Verbs, add_family, add_place, add_rep
 _ONE_INDEX = "accept index_copies=1: if a node dies, its slots may be unsearchable for a minute"
 _MEMBERS = "number of members (default: ask the node); more than 10 slot bits need 128"
 _RULES = (  # options of `strategy draft` that become rules of the crawl, in the order of the command line
-    ("deny", "HOST", 'no node crawls or keeps this host or URL prefix; "*.HOST" includes subdomains'),
+    ("deny", "HOST", 'no node crawls or keeps this host or URL prefix ("URL$": one URL); "*.HOST" includes subdomains'),
     ("prefer", "HOST=NODEID", "one member fetches this host for all slots"),
     ("delay", "HOST=SECONDS", "the shortest time between two requests to this host"),
     ("spread", "HOST=D", "spread a big site over 2^D places"),

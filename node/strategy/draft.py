@@ -249,15 +249,17 @@ def parse_duration(option: str, text: str) -> int:
 
 
 def _prefix_rule(text: str) -> Rule:
-    """Read a rule that denies all URLs that begin alike, by whichever of the two schemes."""
+    """Read a rule that denies all URLs that begin alike, or one URL where $ stands at its end, by either scheme."""
+    address = text.removesuffix("$")
     try:
-        parts = split_url(canonical_url(text))
+        parts = split_url(canonical_url(address))
         if "*" in parts.host:
             raise BadUrl(text[:200], "its host is none")
     except BadUrl as error:
         raise BadStrategy("--deny", f"{text[:200]!r}: {error}", "write HOST or https://HOST/BEGINNING") from None
     beginning = re.escape(f"{parts.site}{parts.path}{'?' if parts.query else ''}{parts.query}")
-    return Rule(action="deny", host=parts.host, pattern=f"^https?://{beginning}")
+    end = "$" if address != text else ""
+    return Rule(action="deny", host=parts.host, pattern=f"^https?://{beginning}{end}")
 
 
 def _address_rule(action: Literal["only", "never"], text: str) -> Rule:

@@ -41,7 +41,7 @@ class Browser:
         return answer.status, leads or "", page
 
 
-def test_a_host_is_denied_in_the_browser_and_hidden_everywhere(tmp_path: Path) -> None:
+def test_hosts_and_pages_are_hidden_everywhere_by_a_form_and_by_a_click_and_come_back(tmp_path: Path) -> None:
     with village(tmp_path, WEB, 22500) as town:
         words = ("--bootstrap", f"127.0.0.1:{town.ports[-1]}")
         assert dse_node("network", "new", "campus", "--out", "campus.toml", *words, home=tmp_path).returncode == 0
@@ -74,7 +74,25 @@ def test_a_host_is_denied_in_the_browser_and_hidden_everywhere(tmp_path: Path) -
         page = browser.send("GET", location)[2]
         assert "is published" in page and 'name="drop" value="1"' in page
         base = re.findall(r'name="base" value="(\w+)"', page)[0]
-        _, location, _ = browser.send("POST", "/owner/strategy/change", base=base, drop="1")
-        digest = re.findall(r'name="draft" value="(\w+)"', browser.send("GET", location)[2])[0]
-        browser.send("POST", "/owner/strategy/sign", draft=digest)
-        wait_until("nothing is denied any more", lambda: two.get("/api/v1/strategy")["rules"] == [])
+        browser.send("POST", "/owner/strategy/change", base=base, drop="1", at_once="1")
+        for machine in (one, two):
+            wait_until("the shops are found again", lambda m=machine: len(m.urls("opening hours")) == 5)
+
+        browser = Browser(one)  # a new login
+        page = browser.send("GET", "/search?q=opening+hours")[2]
+        (pool,) = re.findall(r'name="deny" value="([^"]*/pool.html\$)"', page)
+        began = time.monotonic()
+        status, location, _ = browser.send("POST", "/owner/strategy/change", deny=pool, at_once="1")
+        assert (status, "published=" in location) == (303, True), location
+        for machine in (one, two):
+            wait_until("the pool is hidden", lambda m=machine: len(m.urls("opening hours")) == 4, HIDDEN_WITHIN_S)
+            assert not any("/pool" in url for url in machine.urls("opening hours"))
+        print(f"hidden everywhere after {time.monotonic() - began:.1f} s")
+
+        page = browser.send("GET", location)[2]
+        assert "All nodes hide these pages within a minute" in page and ">Undo</button>" in page
+        base = re.findall(r'name="base" value="(\w+)"', page)[0]
+        location = browser.send("POST", "/owner/strategy/change", base=base, drop="1", at_once="1")[1]
+        assert "fetch those again that they erased" in browser.send("GET", location)[2]
+        for machine in (one, two):
+            wait_until("the pool is found again", lambda m=machine: len(m.urls("opening hours")) == 5)

@@ -62,6 +62,7 @@ class OwnerStrategy:
         """Show the newest version in words, the form for a change, and the versions."""
         values = parameters(request, "owner_strategy")
         newest, digest = await self._newest()
+        published = values.count("published")
         log = (await self._service.strategy_log()).plain()
         wanted, start = values.count("version"), values.count("from")
         t = words_of(request)
@@ -82,7 +83,8 @@ class OwnerStrategy:
             warnings=[plain(each) for each in log.get("warnings", [])],
             version=wanted,
             differences=_shown(await self._differences(wanted, t), t) if wanted else [],
-            published=values.count("published"),
+            published=published,
+            did=await self._denied_or_allowed(newest) if published == newest.version > 1 else "",
             refused=plain(values.text("refused"), REFUSAL_CHARS),
         )
 
@@ -137,28 +139,17 @@ class OwnerStrategy:
             kept = await self._keep(SignedStrategy(document, ()))
         except BadStrategy as error:
             return lead_to(request, "owner_strategy", "change", refused=_told(error))
+        if values.flag("at_once"):
+            return await self._sign_and_publish(request, kept, 0, is_meant=False)
         return lead_to(request, "owner_strategy_draft", draft=kept.signed.digest)
 
     async def owner_strategy_sign(self, request: web.Request) -> web.Response:
         """Sign a draft with the keys on this machine, and publish it where that is enough."""
         values = await read_form(request, "owner_strategy_sign")
-        digest = values.text("draft")
-        kept = self._drafts.find(digest)
+        kept = self._drafts.find(values.text("draft"))
         if kept is None:
             return lead_to(request, "owner_strategy", refused=_told(NO_DRAFT))
-        try:
-            newest, newest_digest = await self._newest()
-            kept = await self._seen(kept)
-            if kept.strategy.previous != newest_digest:
-                raise BadStrategy("draft", f"does not follow version {newest.version}, the newest", "make it again")
-            await self._check(kept, newest, values.count("lose"), is_meant=values.flag("one_index"))
-            if kept.lacks(newest):
-                kept = self._signed(request, kept, newest)
-            if kept.lacks(newest):
-                return lead_to(request, "owner_strategy_draft", draft=digest)
-            return await self._publish(request, kept)
-        except BadStrategy as error:
-            return lead_to(request, "owner_strategy_draft", draft=digest, refused=_told(error))
+        return await self._sign_and_publish(request, kept, values.count("lose"), is_meant=values.flag("one_index"))
 
     async def owner_strategy_upload(self, request: web.Request) -> web.Response:
         """Take a draft or a signed document; publish it where it is signed and nothing else must be agreed to."""
@@ -189,6 +180,34 @@ class OwnerStrategy:
             return []
         before = read_version(await self._service.strategy(str(version - 1)))
         return change_lines(changes_json(before, after), t)
+
+    async def _sign_and_publish(
+        self, request: web.Request, kept: KeptDraft, lose: int, *, is_meant: bool
+    ) -> web.Response:
+        """Sign and publish a draft; lead to it where that cannot be, or signatures are still missing."""
+        digest = kept.signed.digest
+        try:
+            newest, newest_digest = await self._newest()
+            kept = await self._seen(kept)
+            if kept.strategy.previous != newest_digest:
+                raise BadStrategy("draft", f"does not follow version {newest.version}, the newest", "make it again")
+            await self._check(kept, newest, lose, is_meant=is_meant)
+            if kept.lacks(newest):
+                kept = self._signed(request, kept, newest)
+            if kept.lacks(newest):
+                return lead_to(request, "owner_strategy_draft", draft=digest)
+            return await self._publish(request, kept)
+        except BadStrategy as error:
+            return lead_to(request, "owner_strategy_draft", draft=digest, refused=_told(error))
+
+    async def _denied_or_allowed(self, newest: Strategy) -> str:
+        """Say what a version did: "denied" where it only put a rule before the others, "allowed" where it only left
+        denials out, else ""."""
+        before = read_version(await self._service.strategy(str(newest.version - 1)))
+        if newest.rules[:1] and newest.rules[0].action == "deny" and newest.rules[1:] == before.rules:
+            return "denied"
+        left = [rule for rule in before.rules if rule not in newest.rules]
+        return "allowed" if left and {rule.action for rule in left} == {"deny"} else ""
 
     def _read(self, data: bytes) -> SignedStrategy:
         """Read an uploaded file; what was signed of the same draft before still counts."""

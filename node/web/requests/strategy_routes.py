@@ -19,7 +19,7 @@ _STRATEGY_PAGE = (
 )
 _CHANGE = (
     Parameter("base", "the digest of the version that was shown", most=64),
-    Parameter("deny", "a host, *.host, or the beginning of addresses", most=MAX_URL),
+    Parameter("deny", "a host, *.host, the beginning of addresses, or one address and $", most=MAX_URL + 1),
     Parameter("drop", "the number of a rule to leave out", most=8),
     Parameter("crawled", "the host that `crawler` shall fetch", most=255),
     Parameter("crawler", "a node: its 40 digits, or the name of a member", most=64),
@@ -32,6 +32,7 @@ _CHANGE = (
     Parameter("gone", "a node that will not be back: its 40 digits, or the name of a member", most=64),
     Parameter("field", "the name of one field of the strategy", most=64),
     Parameter("value", "its new value", most=2000),
+    Parameter("at_once", "sign and publish it where a publisher's key lies here", "flag", False),
 )
 _SIGN = (
     _DRAFT,

@@ -59,6 +59,13 @@ class Result:
     similar_count: int
     why: Why | None
 
+    @property
+    def folder(self) -> str:
+        """The beginning of the addresses beside it and below, "" where that is the whole site."""
+        scheme, _, rest = self.url.partition("?")[0].partition("://")
+        above = rest.rpartition("/")[0]
+        return f"{scheme}://{above}/" if "/" in above else ""
+
 
 @dataclass(frozen=True, slots=True)
 class ShownDefinition:

@@ -44,6 +44,13 @@ def upload(browser: Any, body: bytes, name: str = "signed", **headers: str) -> A
     return browser.site.send("POST", UPLOAD, told + body + b"\r\n--b--\r\n", **{**kind, **headers})
 
 
+def test_one_click_denies_one_address(publisher: Any) -> None:
+    one_page = {"deny": "http://example.org/a?b=1$", "at_once": "1"}
+    assert led(publisher.post(CHANGE, one_page)) == {"published": "4"}
+    (rule,) = parse_document(decode_signed(publisher.service.published[0]).document).rules
+    assert rule == Rule(action="deny", host="example.org", pattern=r"^https?://example\.org/a\?b=1$")
+
+
 def test_a_host_is_denied_in_four_requests(publisher: Any) -> None:
     page = publisher.get("/owner/strategy").text
     base = re.findall(r'name="base" value="(\w+)"', page)[0]
@@ -158,6 +165,8 @@ def test_the_node_signs_only_a_moment_after_the_login(publisher: Any) -> None:
     loop.time = lambda: now() + FRESH_S + 1
     try:
         assert "older than five minutes" in led(publisher.post(SIGN, {"draft": digest}))["refused"]
+        told = led(publisher.post(CHANGE, {"deny": "b.test", "at_once": "1"}))
+        assert "older than five minutes" in told["refused"] and told["draft"] and not publisher.service.published
         assert "Run dse-node open" in publisher.get(f"/owner/strategy/draft?draft={digest}").text
         assert publisher.service.published == [], "what was asked since the login does not make it newer"
         fresh = type(publisher)(publisher.site, "a-token-of-the-tests-0123456789abcdef")
