@@ -27,6 +27,7 @@ YOUNG = WorldPlan(seed=37, hosts=6, pages=12, strategy={"effective_at": int(EPOC
 OPEN = WorldPlan(seed=39, hosts=6, pages=6, strategy={**YOUNG.strategy, "admission": "attested"})
 CROWD, WHOLE_WITHIN_S = 14, 120.0  # of 120 identities so many came in within four minutes
 TAKEN_WITHIN_S, GONE_WITHIN_S, BACK_WITHIN_S = 180.0, 30.0, 300.0
+SETTLED_S = 150.0  # after that nothing is under way any more
 
 
 def owners(world: World, slot: Slot) -> set[NodeId]:
@@ -146,7 +147,7 @@ async def restart(world: World, nodes: list[SimNode], away_s: float) -> None:
         await world.kill(node)
         await world.pass_time(away_s)
         await world.restart(node)
-        await world.pass_time(60.0)
+        await world.pass_time(30.0)
 
 
 @simulated(YOUNG)
@@ -156,7 +157,7 @@ async def test_in_the_first_hour_copies_are_kept_and_a_block_repairs_all(world: 
     liars = await take_over(world, slot)
     assert await forge(world, slot, liars) >= 3
     await restart(world, honest, 20.0)
-    await world.pass_time(900.0)
+    await world.pass_time(SETTLED_S)
     assert await hits(world, "zinnober")
     await end(world, liars, true)
 
@@ -168,7 +169,7 @@ async def test_a_slot_that_is_taken_over_amid_a_crawl_is_crawled_to_its_end_afte
     await world.until(lambda: len(newest(world.running())) > 20, 300.0)
     slot = fullest(world)
     liars = await take_over(world, slot)
-    await world.pass_time(300.0)
+    await world.pass_time(SETTLED_S)
     for liar in liars:
         await world.kill(liar)
     world.publish(blocked=sorted(liar.identity.node_id.hex() for liar in liars))
@@ -183,7 +184,7 @@ async def test_a_former_owner_whose_disk_runs_short_gives_its_copy_up_first_and_
     former = [node for node in world.running() if node.overlay.node_id in owners(world, slot)]
     liars = await take_over(world, slot)
     await forge(world, slot, liars)
-    await world.pass_time(600.0)
+    await world.pass_time(SETTLED_S)
     assert all(slot in node.node_core.store.records.occupied(world.plan.slot_bits) for node in former)
     short = former[0].node_core.store.records
     short.room.set_quota(short.room.used_bytes, 0)
@@ -199,10 +200,10 @@ async def test_a_former_owner_whose_disk_runs_short_gives_its_copy_up_first_and_
 async def test_two_take_overs_lose_nothing_and_the_first_ones_leave(world: World) -> None:
     true, slot = await begin(world)
     first = await take_over(world, slot, 1)
-    await world.pass_time(600.0)
+    await world.pass_time(SETTLED_S)
     second = await take_over(world, slot, 2)
     await forge(world, slot, second)
-    await world.pass_time(600.0)
+    await world.pass_time(SETTLED_S)
     for liar in first:
         await world.kill(liar)
     await end(world, second, true)
@@ -218,7 +219,7 @@ async def test_in_a_network_three_days_old_ground_identities_own_one_copy_of_a_s
         await world.pass_time(8 * 3600.0)
         for node in honest:
             await world.restart(node)
-        await world.pass_time(90.0)
+        await world.pass_time(45.0)
     liars = [await world.add_as(identity) for identity in ground(world, slot, 3)]
     names = {node.identity.node_id for node in liars}
     await world.until(lambda: bool(names & owners(world, slot)), TAKEN_WITHIN_S)
@@ -261,5 +262,5 @@ async def test_a_crowd_that_took_over_a_young_open_network_and_goes_leaves_it_wh
 async def test_who_took_a_slot_over_and_goes_without_a_word_takes_nothing_along(world: World) -> None:
     true, slot = await begin(world)
     liars = await take_over(world, slot)
-    await world.pass_time(600.0)
+    await world.pass_time(SETTLED_S)
     await end(world, liars, true, is_block=False)
