@@ -219,6 +219,7 @@ def _add_doctor(verbs: Verbs) -> None:
     about = "show a report without addresses, keys and URLs, then write it, to send to someone who helps you"
     doctor.add_argument("--bundle", metavar="FILE", help=about)
     doctor.add_argument("--with-addresses", action="store_true", help="keep addresses and URLs in the report")
+    doctor.add_argument("--network", action="store_true", help="check instead if the network is ready for strangers")
     add_place(doctor, url=True, json=True)
     about = "show this version, the running one, and whether the network needs a newer one; asks no other server"
     update = add_verb(verbs, "update", "doctor:update", about, "dse-node update --check")

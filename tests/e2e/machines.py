@@ -73,14 +73,17 @@ class Machine:
 
     def do(self, *words: str, code: int = 0) -> str:
         """A verb for this node; its standard output, or where it should fail its standard error."""
-        words = (*words, "--data-dir", "node")
-        if self.program == ROOT and words[0] != "run":
-            ended, out, errors = verb(*words, home=self.home)
-        else:
-            done = dse_node(*words, home=self.home, program=self.program)
-            ended, out, errors = done.returncode, done.stdout, done.stderr
+        ended, out, errors = self.ended(*words)
         assert ended == code, f"{words}: {ended}\n{out}{errors}"
         return out if code == 0 else errors
+
+    def ended(self, *words: str) -> tuple[int, str, str]:
+        """The code of a verb for this node, its standard output and its standard error."""
+        words = (*words, "--data-dir", "node")
+        if self.program == ROOT and words[0] != "run":
+            return verb(*words, home=self.home)
+        done = dse_node(*words, home=self.home, program=self.program)
+        return done.returncode, done.stdout, done.stderr
 
     def start(self) -> None:
         """`dse-node run`; returns when the page is there."""

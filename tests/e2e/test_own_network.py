@@ -107,6 +107,9 @@ def test_two_people_and_a_third_get_there(tmp_path: Path) -> None:
         wait_until("the pages lie in the new slots", lambda: have_all(all_three, len(ROOMS)))
         assert same_answers(all_three, len(ROOMS))
 
+        unfit, said, _ = one.ended("doctor", "--network", "--json")
+        bad = {check["name"] for check in json.loads(said)["checks"] if check["health"] == "bad"}
+        assert unfit == 1 and {"contact", "publishers", "keys off line", "members"} <= bad, said
         assert "paused" in one.do("pause")
         assert "paused" in one.do("status")
         one.do("resume")

@@ -21,12 +21,15 @@ from node.cli.machine_checks import (
     silence_findings,
 )
 from node.config.data_dir import DataDir
-from node.config.settings import Config
+from node.config.settings import Config, NodeConfig
 from node.config.toml_reader import changes_of
 from node.errors import ConfigError, NothingToDo, NotRunning
+from node.strategy.draft import read_version
+from node.strategy.signing import own_keys
 from node.version import VERSION
 from node.views.checkup import Finding, fault_finding, findings_of, update_findings
-from node.views.lenient_json import Json
+from node.views.lenient_json import Json, count, table
+from node.views.public_network import public_findings
 from node.views.redaction import Redaction
 from node.views.safe_text import plain
 
@@ -38,7 +41,7 @@ def doctor(arguments: Namespace) -> int:
     if arguments.with_addresses and not arguments.bundle:
         raise NothingToDo("--with-addresses", "goes with --bundle", "leave it out, or name a file")
     answers, why = _ask(arguments)
-    findings = _findings(arguments, answers, why)
+    findings = _network_findings(arguments, answers, why) if arguments.network else _findings(arguments, answers, why)
     code = 1 if any(finding.health == "bad" for finding in findings) else 0
     if arguments.bundle:
         return code if _write_bundle(arguments, answers, findings) else 1
@@ -97,6 +100,24 @@ def _findings(arguments: Namespace, answers: Json, why: DseError | None) -> list
     findings.append(disk_finding(data, config))
     findings.append(name_finding(names_of(network, config.node) if network else [], resolve))
     return findings
+
+
+def _network_findings(arguments: Namespace, answers: Json, why: DseError | None) -> list[Finding]:
+    """Judge whether the network is ready for strangers. Raises NotRunning: only a running node knows the members."""
+    if why is not None:
+        raise why
+    data, config = data_dir(arguments), configuration(arguments)
+    network, strategy = load_network(Path(config.node.network)), read_version(answers["strategy"])
+    resolved = dict[str, bool]()
+    for name in names_of(network, NodeConfig()):
+        try:
+            resolve(name)
+            resolved[name] = True
+        except OSError:
+            resolved[name] = False
+    members = count(table(answers["status"], "peers"), "live") + (answers["status"].get("role") != "client")
+    own = len(own_keys(data.keys, strategy.publishers))
+    return list(public_findings(network, strategy, members, own, resolved, time.time()))
 
 
 def _network(config: Config) -> Network | None:
