@@ -64,6 +64,7 @@ class FaultSite(Enum):
     PUZZLE = "the identity's puzzle is solved again when this node starts again"
     LOG = "lines of the log are lost"
     HANDLES = "new connections wait"
+    BACKUP = "no backup is made; all else goes on"
     TASKS = "this part of the upkeep rests, and runs again within a minute; all else goes on"
 
 

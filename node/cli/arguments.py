@@ -71,6 +71,8 @@ def _add_config(verbs: Verbs) -> None:
     put.add_argument("value", nargs="+", metavar="VALUE", help="as config.toml has it; texts without quotation marks")
     for verb in (get, put):
         add_place(verb, url=True, json=True)
+    about = "call you now, as a test, in each way that hook.ntfy, hook.mail, hook.url and hook.command set"
+    add_place(add_verb(verbs, "hook", "settings:call_owner", about, "dse-node hook"))
 
 
 def _add_service(verbs: Verbs) -> None:

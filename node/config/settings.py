@@ -25,6 +25,8 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 MAX_ARGUMENTS, MAX_ARGUMENT_CHARS, MAX_URL_CHARS = 64, 8192, 2048  # of the hook
 MAX_SILENT_S = 30 * 86_400.0  # by then a strategy's grace is over, and who is silent no member
 _ORIGIN = re.compile(r"\*|https?://(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")  # as browsers send it
+_MAIL = re.compile(r"[^\s@<>,;]{1,64}@[^\s@<>,;]{1,253}")
+_MAIL_SERVER = re.compile(r"smtps?://(?:[^\s@/]{1,400}@)?(?:[A-Za-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")
 MAX_PROXIES = 64  # prefixes; each request is held against all
 MAX_CONFIG_BYTES = 1 << 20  # a configuration is a few kilobytes; anything near this is another file
 
@@ -87,10 +89,13 @@ class NodeConfig:
 
 @dataclass(frozen=True, slots=True)
 class HookConfig:
-    """How the node calls its owner when it needs attention: by a command, by a POST, or by both."""
+    """How the node calls its owner when it needs attention: by each way that is set."""
 
     command: tuple[str, ...] = ()  # program (full path) and arguments; its input is the event as JSON
-    url: str = ""  # URL; the event is sent there as JSON by POST; empty: none
+    url: str = ""  # URL; a webhook: the event is sent there as JSON by POST; empty: none
+    ntfy: str = ""  # URL; a topic of an ntfy server, such as https://ntfy.sh/my-node; empty: none
+    mail: str = ""  # address; to which a mail is sent; empty: none
+    mail_server: str = "smtp://127.0.0.1"  # URL; smtps://USER:PASSWORD@HOST, or smtp:// to encrypt if the server can
     member_s: float = 300.0  # seconds; of silence of a server until it is told, and of half of all members at once
     laptop_s: float = 86_400.0  # seconds; the same for a laptop (dht.stable = false)
     timeout_s: float = 30.0  # seconds; the longest that the command, or one of three tries of the POST, may take
@@ -104,7 +109,12 @@ class HookConfig:
             )
         if any("\0" in word for word in self.command):
             raise ValueError("command: holds a NUL, which no argument may")
-        _check_web_address(self.url)
+        for name in ("url", "ntfy"):
+            _check_web_address(name, getattr(self, name))
+        if self.mail and not _MAIL.fullmatch(self.mail):
+            raise ValueError(f"mail: {self.mail!r} is not an address such as ann@example.org")
+        if not _MAIL_SERVER.fullmatch(self.mail_server):
+            raise ValueError("mail_server: is not like smtps://USER:PASSWORD@HOST or smtp://HOST:PORT")
         _check_range("member_s", self.member_s, 0, MAX_SILENT_S)
         _check_range("laptop_s", self.laptop_s, 0, MAX_SILENT_S)
         _check_range("timeout_s", self.timeout_s, 0.1, 300)
@@ -118,8 +128,25 @@ class TracesConfig:
     share: float = 1.0  # share of all queries to trace, chosen at random; 0 to 1
 
     def __post_init__(self) -> None:
-        _check_web_address(self.url)
+        _check_web_address("url", self.url)
         _check_range("share", self.share, 0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class BackupConfig:
+    """When this node backs itself up, and how many backups it keeps."""
+
+    folder: str = ""  # path; a folder that is there, best on another disk; empty: no automatic backups
+    every_days: float = 1.0  # days; between two backups
+    keep: int = 7  # backups; older ones are deleted
+    passphrase_file: str = ""  # path; a file with a passphrase, by which key and settings go along, encrypted
+
+    def __post_init__(self) -> None:
+        for name, path in (("folder", self.folder), ("passphrase_file", self.passphrase_file)):
+            if path and not path.startswith("/"):
+                raise ValueError(f"{name}: {path[:100]!r} does not begin with /: give the whole path")
+        _check_range("every_days", self.every_days, 0.04, 366)
+        _check_range("keep", self.keep, 1, 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +170,7 @@ class Config:
     index: IndexConfig = field(default_factory=IndexConfig)
     hook: HookConfig = field(default_factory=HookConfig)
     traces: TracesConfig = field(default_factory=TracesConfig)
+    backup: BackupConfig = field(default_factory=BackupConfig)
     web_report: WebReportConfig = field(default_factory=WebReportConfig)
 
 
@@ -176,7 +204,7 @@ def _check_range(name: str, value: float, least: float, most: float) -> None:
         raise ValueError(f"{name}: {value} is not between {least} and {most}")
 
 
-def _check_web_address(url: str) -> None:
+def _check_web_address(name: str, url: str) -> None:
     """Refuse what is no address of the web; "" stands for none."""
     try:
         parts = urlsplit(url)
@@ -184,7 +212,7 @@ def _check_web_address(url: str) -> None:
     except ValueError:
         is_fit = False
     if url and not is_fit:
-        raise ValueError(f"url: {url[:100]!r} is not an http or https URL of at most {MAX_URL_CHARS} characters")
+        raise ValueError(f"{name}: {url[:100]!r} is not an http or https URL of at most {MAX_URL_CHARS} characters")
 
 
 def load_config(path: Path) -> Config:

@@ -1,4 +1,4 @@
-"""Tells a node's owner of an event by a command, by a POST to an address, or by both, each within bounds.
+"""Tells a node's owner of an event by a command, a POST to an address, a topic of ntfy, or mail, each within bounds.
 
 The command is started without a shell, with an environment of its own, and all that it started is killed when its time
 is over. The POST bears no token and no cookie and follows no redirect, so where it leads nothing of a node obeys it.
@@ -17,6 +17,7 @@ import msgspec
 
 from node.config.settings import HookConfig
 from node.owner.events import OwnerEvent
+from node.owner.mail import send_mail
 from node.version import VERSION
 from node.views.safe_text import plain
 
@@ -36,13 +37,23 @@ class OwnerHook:
     def __init__(self, config: HookConfig, about: dict[str, str], waits_s: tuple[float, ...] = WAITS_S) -> None:
         self._config, self._about, self._waits_s = config, about, waits_s
 
-    async def tell(self, event: OwnerEvent) -> None:
-        """Run the command and POST to the address, as they are set; what fails is logged, and given up at last."""
-        body = msgspec.json.encode({**event.json(), **self._about})
-        if self._config.command:
-            self._log(event, "command", await self._run(event, body))
-        if self._config.url:
-            self._log(event, "url", await self._post(body))
+    async def tell(self, event: OwnerEvent) -> dict[str, str]:
+        """Tell it by each way that is set; return the flaw of each way, "" for none. A flaw is logged, and given up."""
+        config, body, told = self._config, msgspec.json.encode({**event.json(), **self._about}), dict[str, str]()
+        title = f"dse-node: {event.topic} {event.state}"
+        if config.command:
+            told["command"] = await self._run(event, body)
+        if config.url:
+            told["url"] = await self._post(config.url, body, {"Content-Type": "application/json"})
+        if config.ntfy:
+            headers = {"Title": title, "Tags": "warning" if event.state == "begins" else "white_check_mark"}
+            told["ntfy"] = await self._post(config.ntfy, event.text.encode(), headers)
+        if config.mail:
+            text = f"{event.text}\n\nnode {self._about['node']}\nnetwork {self._about['network']}\n"
+            told["mail"] = await asyncio.to_thread(send_mail, config, title, text)
+        for way, flaw in told.items():
+            self._log(event, way, flaw)
+        return told
 
     def _log(self, event: OwnerEvent, way: str, flaw: str) -> None:
         if flaw:
@@ -79,25 +90,25 @@ class OwnerHook:
                 await kill_session(process)
         return f"exit code {code}: {plain(said.decode(errors='replace'), SHOWN)}" if code else ""
 
-    async def _post(self, body: bytes) -> str:
-        """POST to the address, a few times where that may help; return why it failed, or ""."""
-        flaw, may_help = await self._post_once(body)
+    async def _post(self, url: str, body: bytes, headers: dict[str, str]) -> str:
+        """POST to an address, a few times where that may help; return why it failed, or ""."""
+        flaw, may_help = await self._post_once(url, body, headers)
         for wait_s in self._waits_s:
             if not may_help:
                 break
             await asyncio.sleep(wait_s)
-            flaw, may_help = await self._post_once(body)
+            flaw, may_help = await self._post_once(url, body, headers)
         return flaw
 
-    async def _post_once(self, body: bytes) -> tuple[str, bool]:
+    async def _post_once(self, url: str, body: bytes, headers: dict[str, str]) -> tuple[str, bool]:
         """Return why a try failed, or "", and whether another one may help; nothing of the answer's body is read."""
-        headers = {"Content-Type": "application/json", "User-Agent": f"dse-node/{VERSION}"}
+        headers = {**headers, "User-Agent": f"dse-node/{VERSION}"}
         options: dict[str, Any] = {"data": body, "headers": headers, "allow_redirects": False}
         timeout = aiohttp.ClientTimeout(total=self._config.timeout_s)
         try:
             async with (
                 aiohttp.ClientSession(trust_env=False, cookie_jar=aiohttp.DummyCookieJar(), timeout=timeout) as session,
-                session.post(self._config.url, **options) as answer,
+                session.post(url, **options) as answer,
             ):
                 status = answer.status
         except TimeoutError:

@@ -22,7 +22,7 @@ MAX_NOTE_BYTES = 1 << 16
 
 Look = Callable[[], Awaitable[Outlook]]
 Say = Callable[[Condition], None]
-Tell = Callable[[OwnerEvent], Awaitable[None]]
+Tell = Callable[[OwnerEvent], Awaitable[object]]
 
 
 class OwnerWatch:

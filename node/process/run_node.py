@@ -43,6 +43,7 @@ from node.app.disk_meter import bytes_below
 from node.app.environment import HostMachine, NodeEnvironment, NodeFiles, OwnMembership, WebAccess
 from node.app.event_log import COMPARE_EVERY_S, EventLog
 from node.app.node_core import NodeCore
+from node.backup.scheduled_backups import ScheduledBackups
 from node.captures.capture import Capture
 from node.cli.http_client import base_url
 from node.config.data_dir import FIRST_DEPTH, DataDir
@@ -158,6 +159,8 @@ async def _serve(
                 start("trace-export", added(TRACE_EXPORT)(config.traces.url, tracer, _traced_as(own)).run)
             if answers.owner.report:
                 start("web-report", answers.owner.report.run)
+            if config.backup.folder:
+                start("backups", ScheduledBackups(data, config.backup, system_clock, faults).run)
             start("job-schedule", answers.owner.keep_schedule)
             start("first-site", lambda: _crawl_first_site(answers, data.first_site, first_site))
             start("moving-in", _moving_in(core, config.store, data.root).run)

@@ -1,15 +1,15 @@
 """Does the verbs that copy a node and put it back: backup, restore."""
 
 import getpass
-import os
 import sys
 import time
 from argparse import Namespace
 from pathlib import Path
 
-from dht import Identity, Network
-from node.backup.node_backup import Consent, Restored, back_up, check_pass_phrase, restore
+from dht import Network
+from node.backup.node_backup import Consent, Restored, check_pass_phrase, restore
 from node.backup.restored_settings import Settings
+from node.backup.scheduled_backups import backup_name, write_backup
 from node.cli.commands.output import ask, is_terminal, print_facts
 from node.cli.commands.target_node import data_dir
 from node.config.toml_writer import toml_value
@@ -28,19 +28,10 @@ def make(arguments: Namespace) -> int:
     pass_phrase = _pass_phrase(arguments, is_new=True)
     target = Path(arguments.target).expanduser()
     if target.is_dir():
-        name = Identity.load(data.identity).node_id.hex()[:12]
-        target /= f"{name}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}.dse"
+        target /= backup_name(data, int(time.time()))
     if target.exists():
         raise BadBackup(str(target), "is there already", "name another file, or a directory")
-    draft = target.with_name(target.name + ".part")
-    try:
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
-            manifest = back_up(data, file, int(time.time()), pass_phrase)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+    manifest = write_backup(data, target, int(time.time()), pass_phrase)
     took_s = time.monotonic() - began
     print(f"{target}: {len(manifest.files):,} files, {size(target.stat().st_size)}, in {took_s:.1f} s")
     if pass_phrase is None:

@@ -1,14 +1,20 @@
-"""Does the verbs config get and config set: through the running node as its owner's page does, else in its file."""
+"""Does the verbs config get and config set: through the running node as its owner's page does, else in its file. So
+the verb hook, which tries the ways of [hook]."""
 
+import asyncio
+import time
 from argparse import Namespace
 from pathlib import Path
 
-from dht import refused, write_atomically
+from bootstrap import load_network
+from dht import Identity, refused, write_atomically
 from node.api.body import Json
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import client, data_dir
 from node.config.settings import load_config
-from node.errors import ConfigError, HomeNotRunning
+from node.errors import ConfigError, HomeNotRunning, NothingToDo
+from node.owner.events import OwnerEvent
+from node.owner.hook import OwnerHook
 from node.owner.setting_change import changed, is_open
 from node.owner.setting_list import setting_rows
 
@@ -47,6 +53,20 @@ def put(arguments: Namespace) -> int:
     else:
         print(f"{key} is set, {'in force now' if is_now else NEXT_START}")
     return 0
+
+
+def call_owner(arguments: Namespace) -> int:
+    """Tell the owner of nothing, by each way that [hook] sets; 1 where one fails."""
+    data, now = data_dir(arguments), time.time()
+    config = load_config(data.config).hook
+    about = {"node": Identity.load(data.identity).node_id.hex(), "network": load_network(data.network).name}
+    event = OwnerEvent("test", "begins", "This is a test of `dse-node hook`; the node needs nothing.", now, now)
+    told = asyncio.run(OwnerHook(config, about, waits_s=()).tell(event))
+    if not told:
+        raise NothingToDo("hook", "has no way to reach you", "set hook.ntfy, hook.mail, hook.url or hook.command")
+    for way, flaw in told.items():
+        print(f"hook.{way}: {flaw or 'sent'}")
+    return 1 if any(told.values()) else 0
 
 
 def _rows(arguments: Namespace) -> list[Json]:

@@ -9,16 +9,22 @@ import time
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from email import policy
+from email.parser import BytesParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 import uvloop
 from aiohttp import web
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult
 
 from node.config.settings import HookConfig
 from node.owner.events import OwnerEvent
 from node.owner.hook import OwnerHook, _converse
+from tests.loopback import free_port
 
 EVENT = OwnerEvent("disk", "begins", "$(touch /tmp/x); 9.5 GB of 10 GB are used", 1_800_000_000.0, 1_800_000_000.0)
 ABOUT = {"node": "c0ffee", "network": "campus"}
@@ -120,6 +126,49 @@ async def test_an_address_that_does_not_answer_is_given_up(caplog: pytest.LogCap
     await OwnerHook(HookConfig(url=url, timeout_s=5.0), ABOUT, waits_s=()).tell(EVENT)
     lines = [record.getMessage() for record in caplog.records]
     assert len(lines) == 2 and "no answer within 0.2 s" in lines[0] and "by=hook.url reason=" in lines[1]
+
+
+async def test_a_topic_of_ntfy_gets_the_sentence_under_a_title() -> None:
+    async with server([200, 200]) as (url, asked):
+        told = await OwnerHook(HookConfig(ntfy=url), ABOUT).tell(EVENT)
+        await OwnerHook(HookConfig(ntfy=url), ABOUT).tell(replace(EVENT, state="over", text="磁盘"))
+    (first, body), (second, text) = asked
+    assert (first["Title"], first["Tags"], body.decode()) == ("dse-node: disk begins", "warning", EVENT.text)
+    assert (second["Title"], second["Tags"], text.decode()) == ("dse-node: disk over", "white_check_mark", "磁盘")
+    assert told == {"ntfy": ""}
+
+
+class Mailbox:
+    """Takes mail, from whoever knows the password where there is one."""
+
+    def __init__(self) -> None:
+        self.mails: list[Any] = []
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
+        self.mails.append((envelope.rcpt_tos, BytesParser(policy=policy.default).parsebytes(envelope.content)))
+        return "250 taken"
+
+    def check(self, server: Any, session: Any, envelope: Any, mechanism: str, given: Any) -> AuthResult:
+        return AuthResult(success=(given.login, given.password) == (b"ann", b"s/cret"), handled=False)
+
+
+@pytest.mark.parametrize(
+    ("who", "flaw"), [("", ""), ("ann:s%2Fcret@", ""), ("ann:guess@", "Authentication credentials invalid")]
+)
+async def test_a_mail_has_the_sentence_and_names_the_node(who: str, flaw: str) -> None:
+    box, port = Mailbox(), free_port("127.0.0.1")
+    server = Controller(box, "127.0.0.1", port, authenticator=box.check, auth_require_tls=False)
+    server.start()
+    try:
+        config = HookConfig(mail="ann@example.org", mail_server=f"smtp://{who}127.0.0.1:{port}")
+        told = await OwnerHook(config, ABOUT).tell(EVENT)
+    finally:
+        server.stop()
+    assert flaw in told["mail"] and bool(told["mail"]) == bool(flaw)
+    for to, mail in box.mails:
+        assert to == ["ann@example.org"] and mail["Subject"] == "dse-node: disk begins"
+        assert EVENT.text in mail.get_content() and "c0ffee" in mail.get_content()
+    assert len(box.mails) == (0 if flaw else 1)
 
 
 @asynccontextmanager

@@ -15,6 +15,7 @@ web_port = 8190
 refuse = ["a.test", "*.b.test"]
 [hook]
 url = "https://user:secret@example.org/topic"
+mail_server = "smtps://ann:secret@example.org"
 """
 
 
@@ -34,7 +35,8 @@ def test_what_may_be_a_secret_is_not_shown() -> None:
     assert "secret" not in str(rows)
     hook = {row.key: row.value for row in rows if row.key.startswith("hook.")}
     seconds = {f"hook.{name}": f"{getattr(HookConfig(), name):g}" for name in ("member_s", "laptop_s", "timeout_s")}
-    assert hook == {"hook.command": "", "hook.url": None, **seconds}
+    ways = {"hook.command": "", "hook.url": None, "hook.ntfy": "", "hook.mail": "", "hook.mail_server": None}
+    assert hook == {**ways, **seconds}
 
 
 def test_a_file_that_is_broken_meanwhile_sets_nothing() -> None:

@@ -1,0 +1,43 @@
+"""Sends a mail to a node's owner by an SMTP server, encrypted where the server can (RFC 5321, RFC 3207)."""
+
+import smtplib
+import socket
+import ssl
+from email.message import EmailMessage
+from ipaddress import ip_address
+from urllib.parse import unquote, urlsplit
+
+from node.config.settings import HookConfig
+from node.views.safe_text import plain
+
+SHOWN = 300  # characters of an error
+PORTS = {"smtp": 25, "smtps": 465}
+
+
+def send_mail(config: HookConfig, subject: str, text: str) -> str:
+    """Send a mail to `config.mail`; return why that failed, or "". Blocks for `config.timeout_s` a step at most."""
+    server = urlsplit(config.mail_server)
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"] = f"dse-node@{socket.gethostname()}", config.mail, subject
+    message.set_content(text)
+    host, port, context = server.hostname or "", server.port or PORTS[server.scheme], ssl.create_default_context()
+    try:
+        with (
+            smtplib.SMTP_SSL(host, port, timeout=config.timeout_s, context=context)
+            if server.scheme == "smtps"
+            else smtplib.SMTP(host, port, timeout=config.timeout_s)
+        ) as client:
+            client.ehlo()
+            is_here = (
+                client.sock and ip_address(client.sock.getpeername()[0]).is_loopback
+            )  # its certificate is mostly one of its own
+            if server.scheme == "smtp" and client.has_extn("starttls") and not is_here:
+                client.starttls(context=context)
+            if server.username:
+                if not (is_here or isinstance(client.sock, ssl.SSLSocket)):
+                    return f"{host} encrypts nothing, so the password was not sent; write smtps:// in hook.mail_server"
+                client.login(unquote(server.username), unquote(server.password or ""))
+            client.send_message(message)
+    except (smtplib.SMTPException, OSError, ValueError) as error:
+        return plain(error, SHOWN) or type(error).__name__
+    return ""
