@@ -17,7 +17,7 @@ import msgspec
 
 from node.config.settings import HookConfig
 from node.owner.events import OwnerEvent
-from node.owner.mail import send_mail
+from node.owner.mail import send_mail, why
 from node.version import VERSION
 from node.views.safe_text import plain
 
@@ -114,7 +114,7 @@ class OwnerHook:
         except TimeoutError:
             return f"no answer within {self._config.timeout_s:g} s", True
         except (aiohttp.ClientError, OSError) as error:
-            return plain(error, SHOWN) or type(error).__name__, True
+            return why(error), True
         return ("" if 200 <= status < 300 else f"status {status}"), status >= 500 or status in AGAIN
 
 

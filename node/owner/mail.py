@@ -1,5 +1,6 @@
 """Sends a mail to a node's owner by an SMTP server, encrypted where the server can (RFC 5321, RFC 3207)."""
 
+import os
 import smtplib
 import socket
 import ssl
@@ -38,6 +39,19 @@ def send_mail(config: HookConfig, subject: str, text: str) -> str:
                     return f"{host} encrypts nothing, so the password was not sent; write smtps:// in hook.mail_server"
                 client.login(unquote(server.username), unquote(server.password or ""))
             client.send_message(message)
-    except (smtplib.SMTPException, OSError, ValueError) as error:
-        return plain(error, SHOWN) or type(error).__name__
+    except smtplib.SMTPRecipientsRefused as error:
+        code, reason = next(iter(error.recipients.values()))
+        return plain(f"{host} says {code} {reason.decode(errors='replace')}", SHOWN)
+    except smtplib.SMTPResponseException as error:
+        said = error.smtp_error if isinstance(error.smtp_error, str) else error.smtp_error.decode(errors="replace")
+        return plain(f"{host} says {error.smtp_code} {said}", SHOWN)
+    except (OSError, ValueError) as error:
+        return f"{host}: {why(error)}"
     return ""
+
+
+def why(error: Exception) -> str:
+    """Say in words why a server could not be asked, without numbers of the system."""
+    number = getattr(error, "errno", None) or 0
+    said = os.strerror(number) if number > 0 else getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return plain(said.lower(), SHOWN)

@@ -125,7 +125,8 @@ async def test_an_address_that_does_not_answer_is_given_up(caplog: pytest.LogCap
         await OwnerHook(HookConfig(url=url, timeout_s=0.2), ABOUT, waits_s=()).tell(EVENT)
     await OwnerHook(HookConfig(url=url, timeout_s=5.0), ABOUT, waits_s=()).tell(EVENT)
     lines = [record.getMessage() for record in caplog.records]
-    assert len(lines) == 2 and "no answer within 0.2 s" in lines[0] and "by=hook.url reason=" in lines[1]
+    assert len(lines) == 2 and "no answer within 0.2 s" in lines[0]
+    assert lines[1].endswith("by=hook.url reason=connection refused"), "no number of the system"
 
 
 async def test_a_topic_of_ntfy_gets_the_sentence_under_a_title() -> None:
@@ -153,7 +154,8 @@ class Mailbox:
 
 
 @pytest.mark.parametrize(
-    ("who", "flaw"), [("", ""), ("ann:s%2Fcret@", ""), ("ann:guess@", "Authentication credentials invalid")]
+    ("who", "flaw"),
+    [("", ""), ("ann:s%2Fcret@", ""), ("ann:guess@", "127.0.0.1 says 535 5.7.8 Authentication credentials invalid")],
 )
 async def test_a_mail_has_the_sentence_and_names_the_node(who: str, flaw: str) -> None:
     box, port = Mailbox(), free_port("127.0.0.1")
