@@ -20,6 +20,7 @@ MOST_CLOCKS = 15  # peers, those heard last, whose clocks ours is compared with
 PEER_LIMIT = 4096
 FRESH_S = 30.0  # the later of two readings counts from then on, whatever it says: the peer's clock may have been set
 VALID_S = 600.0
+STOPPED_S = 15.0  # for so long a reading of a member that said farewell counts: longer than a heartbeat's interval
 MOST_S = 1e9  # by which a clock can be off: decades
 
 
@@ -45,9 +46,11 @@ class ClockReading(NamedTuple):
 
 
 class PeerClocks:
-    """Holds the last reading of each peer's wall clock."""
+    """Holds the last reading of each peer's wall clock. `stopped`: the members that said farewell. The clock of such a
+    member counts only while the member is still heard."""
 
     def __init__(self) -> None:
+        self.stopped: Container[NodeId] = ()
         self._read: dict[NodeId, tuple[float, float]] = {}  # peer's wall clock - our steady clock, and when (steady)
 
     def told(self, peer: NodeId, wall: float, now: Now) -> None:
@@ -110,7 +113,7 @@ class PeerClocks:
         """How far the clocks heard last are ahead of ours."""
         last, steady, wall = dict[NodeId, float](), now.steady, now.wall
         for peer, (read, at) in reversed(self._read.items()):
-            if steady - at <= VALID_S:
+            if steady - at <= (STOPPED_S if peer in self.stopped else VALID_S):
                 last[peer] = read + steady - wall
                 if len(last) == MOST_CLOCKS:
                     break

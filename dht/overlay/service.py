@@ -264,6 +264,7 @@ class OverlayService:
         held = frozenset[Slot]()
         while True:
             self._strategy.follow_clock()
+            self._core.clocks.stopped = self.view.away()
             if self._doubt.doubts_clock(self.view.live()):
                 self._core.members.prolong_join()
             if self._leases is not None:

@@ -4,7 +4,7 @@ import pytest
 
 from dht.clock import Now
 from dht.keys import NodeId
-from dht.membership.peer_clocks import FRESH_S, OFF_S, PEER_LIMIT, VALID_S, PeerClocks
+from dht.membership.peer_clocks import FRESH_S, OFF_S, PEER_LIMIT, STOPPED_S, VALID_S, PeerClocks
 
 START = Now(1_700_000_000.0, 50.0)
 
@@ -113,6 +113,15 @@ def test_who_is_heard_no_more_does_not_speak_for_our_clock():
     clocks = clocks_of(0.0, 0.0, 3600.0, 3600.0)
     assert not clocks.sides(START, 60.0).are_against_us
     assert clocks.sides(START, 60.0, {peer(0)}) == (2, 2, 2)
+
+
+def test_the_clock_of_a_member_that_stopped_counts_no_longer_than_it_is_heard():
+    clocks = clocks_of(3600.0)
+    clocks.stopped = {peer(0)}
+    assert clocks.sides(later(STOPPED_S), 60.0).are_against_us and clocks.warnings(later(STOPPED_S))
+    assert not clocks.sides(later(STOPPED_S + 1), 60.0).are_against_us and not clocks.warnings(later(STOPPED_S + 1))
+    clocks.told(peer(0), later(90).wall + 3600.0, later(90))
+    assert clocks.sides(later(90), 60.0).are_against_us, "it started again"
 
 
 def test_a_reading_says_how_little_a_clock_is_off_and_is_moved_by_no_liar() -> None:
