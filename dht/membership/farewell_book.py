@@ -8,9 +8,10 @@ Pure: heartbeats and instants in, answers out. Members that are away do not coun
 - A farewell lowers the number of members that must agree, so it must not be older than changes elsewhere. A node takes
   a farewell from gossip only while it hears every other member. Else it takes it from the author, who sends the newest
   heartbeats of all members along.
-- After its own farewell a node has no vote until its copies have been compared with a member that went on. Where all
-  others are away, too, nobody went on, and it must have been compared with all of them. It does not wait for members
-  that the strategy declares gone, nor for those that its owner has it go on without.
+- After its own farewell a node has no vote until its copies have been compared with a member that went on. That is the
+  member that breaks ties, where it counts, since it may have gone on without the others. Where all others are away,
+  too, nobody went on, and the node must have been compared with all of them. It does not wait for members that the
+  strategy declares gone, nor for those that its owner has it go on without.
 """
 
 from collections.abc import Collection, Iterable, Set
@@ -85,9 +86,13 @@ class FarewellBook:
             self._partings[peer][-1] = replace(self._partings[peer][-1], returned_s=max(1, int(at)))
             self._changed()
 
-    def counts(self, said: Farewell, not_before_s: int, beat: Heartbeat | None) -> bool:
+    def counts(self, said: Farewell, not_before_s: int, beat: Heartbeat | None, at: float) -> bool:
         """Tell whether a grant from a Unix second on may use a farewell: its author had not returned by then. `beat`:
-        its newest heartbeat, None where there is none here."""
+        its newest heartbeat, None where there is none here. `at`: the present Unix second. An old image of this node's
+        disk lacks its later farewells, which are over by now."""
+        if said.author == self._own and self.proof(self._own) is None:
+            self.part(said)
+            self.returned(self._own, at)
         for parting in self._partings.get(said.author, ()):
             if parting.farewell == said:
                 return parting.is_open or not_before_s < parting.returned_s
@@ -96,14 +101,14 @@ class FarewellBook:
         return beat is None or beat.sequence < said.sequence or beat.farewell == said
 
     def is_over(
-        self, live: Set[NodeId], members: Collection[NodeId], gone: Collection[NodeId], compared: Set[NodeId]
+        self, others: Set[NodeId], going_on: Set[NodeId], gone: Collection[NodeId], compared: Set[NodeId]
     ) -> bool:
-        """Tell whether this node may have its vote again: having been `compared` with these live members."""
+        """Tell whether this node may have its vote again. `others`: the other live members; `going_on`: those of them
+        whose word is enough; `compared`: those with which all copies were compared."""
         newest = self._newest(self._own)
         if newest is None or not newest.is_open:
             return True
-        others = (live & {*members}) - {self._own}
-        if going_on := others - self.away:
+        if going_on:
             return not going_on.isdisjoint(compared)
         declared = [peer for peer in self.away if (said := self.proof(peer)) is not None and said.is_declared]
         return {NodeId(peer) for peer in newest.others}.difference(gone, declared) <= others & compared

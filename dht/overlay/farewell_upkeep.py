@@ -10,7 +10,7 @@ never a start.
 
 import asyncio
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -150,12 +150,13 @@ class FarewellUpkeep:
         live, members, strategy = view.live(), view.members(), view.strategy
         gone = {NodeId(bytes.fromhex(peer)) for peer in (*strategy.blocked, *(each.id for each in strategy.gone))}
         is_few = len(members) <= FEW_MEMBERS
-        if is_few and not self._book.is_over(live, members, gone, self.compared):
+        others = live.intersection(members) - {me}
+        breaker, going_on = self._breaker(me), frozenset(self._counting(others))
+        going_on = going_on & breaker if breaker else going_on
+        if is_few and not self._book.is_over(others, going_on, gone, self.compared):
             return
         if self._core.own.says.farewell is not None:
             self._core.own.come_back(now)
-        others = live.intersection(members) - {me}
-        going_on = others - view.away()
         heard = await self._tell(going_on & self.compared if going_on else others) if is_few else others
         if not (heard if going_on else heard >= others):
             return
@@ -163,6 +164,17 @@ class FarewellUpkeep:
         await self._keep()
         view.refresh()
         log.info("this node votes again after its farewell")
+
+    def _counting(self, peers: Iterable[NodeId]) -> Iterator[NodeId]:
+        """Leave out of some peers those that are away, by the book or by their own newest heartbeats."""
+        away, heartbeat = self._view.away(), self._view.peers.heartbeat
+        return (peer for peer in peers if peer not in away and not ((beat := heartbeat(peer)) and beat.farewell))
+
+    def _breaker(self, returning: NodeId) -> frozenset[NodeId]:
+        """Return the member that breaks ties where it counts, without which nobody may take a `returning` one back: it
+        may have gone on alone."""
+        named = self._view.strategy.tie_breaker
+        return frozenset(p for p in self._counting(self._view.members()) if p != returning and p.hex() == named)
 
     async def _answer(self, peer: NodeId, news: FarewellNews) -> Done:
         view = self._view
@@ -173,7 +185,8 @@ class FarewellUpkeep:
                 if beat is not None and beat.farewell is not None:
                     self._book.part(beat.farewell)
             view.refresh()
-            view.away()
+            if next(self._counting([peer]), None) and not self._breaker(peer) <= {view.node_id}:
+                raise BadMessage(peer.hex(), "the member that breaks ties has to hear of your return, and is not here")
         if not await self._keep():
             raise BadMessage(peer.hex(), "farewells cannot be kept here just now; say it again")
         return Done()

@@ -161,7 +161,8 @@ class Votes:
             return alone
         self._view.away()
         begin, counts, heartbeat = signed.grant.not_before_s, self._farewells.counts, self._view.peers.heartbeat
-        return frozenset([f.author for f in signed.farewells if counts(f, begin, heartbeat(f.author))])
+        at = self._clock().wall
+        return frozenset([f.author for f in signed.farewells if counts(f, begin, heartbeat(f.author), at)])
 
     def waits_for(self) -> tuple[NodeId, ...]:
         """Return the silent members without which too few nodes live to vote and to keep copies; empty where enough

@@ -13,11 +13,13 @@ from node.extras.simulation.world import World, WorldPlan
 from tests.parameters import proved
 from tests.sim.judged import assert_complete, assert_fetched_once, assert_one_answer, crawled
 from tests.sim.simulated import simulated
+from tests.sim.test_lease_history import Image
 
 PLAN = WorldPlan(hosts=12, pages=20)
 GOES_ON_S = 45.0  # after a farewell: votes that bind for 30 s are waited for
 STARTED_S = 60.0  # from the last start
 SILENT_S = 120.0  # longer than any vote binds
+STILL_S = 75.0  # until a node trusts its clock again, and the votes have run out that it may have missed
 
 
 async def amid_a_crawl(world: World, nodes: int) -> list[SimNode]:
@@ -127,6 +129,61 @@ async def test_two_that_do_not_reach_each_other_do_not_both_go_on_by_a_farewell(
     assert_complete(world)
     assert_fetched_once(world)
     await assert_one_answer(world, world.web.words[:2], 2)
+
+
+@pytest.mark.parametrize(("stops", "breaker"), [((0,), 1), *proved(((0, 2), 0), ((0, 2), 1), ((0, 2), 2))])
+@simulated(WorldPlan(seed=5, hosts=1, pages=1))
+async def test_of_three_those_that_return_beside_a_cut_have_no_say_while_the_one_beyond_it_may_go_on_alone(
+    world: World, stops: tuple[int, ...], breaker: int
+) -> None:
+    nodes, slots = await world.add(3), 1 << world.plan.slot_bits
+    world.publish(tie_breaker=nodes[breaker].identity.node_id.hex())
+    await world.until(lambda: len(holders_of(nodes)) == slots, STARTED_S)
+    await world.pass_time(STARTED_S)
+    leavers = [nodes[number] for number in stops]
+    await stop_all(world, leavers)
+    await world.until(lambda: len(holders_of(world.running())) == slots, GOES_ON_S)
+    world.cut([nodes[1]], [nodes[0], nodes[2]])
+    await world.until(lambda: holds_all(world, nodes[1]), 2 * GOES_ON_S)
+    for node in leavers:
+        await world.restart(node)
+    for _ in range(20):
+        assert not any(node.overlay.view.leases() for node in (nodes[0], nodes[2]))
+        await world.pass_time(SILENT_S / 20)
+    waits = [node.node_core.crawl_reason() for node in (nodes[0], nodes[2])]
+    assert all(f"waits for {nodes[1].identity.node_id.hex()[:12]}" in told for told in waits)
+    world.heal()
+    await world.until(lambda: all(node.overlay.view.leases() for node in nodes), SILENT_S)
+
+
+@simulated(WorldPlan(hosts=20, pages=40))
+async def test_a_node_whose_disk_lost_its_farewell_takes_the_pages_that_the_farewell_proves(world: World) -> None:
+    left, stays = await amid_a_crawl(world, 2)
+    image, at = Image(left), world.loop.time()
+    await world.stop(left)
+    await world.until(lambda: holds_all(world, stays), GOES_ON_S)
+    await world.until(lambda: fetched_by(world, stays, at) >= 200, SILENT_S)
+    await world.kill(stays)
+    image.put_back(left)
+    await world.restart(left)
+    await world.pass_time(SILENT_S)
+    assert not left.overlay.view.leases()
+    await world.restart(stays)
+    await crawled(world)
+    assert_complete(world)
+    await assert_one_answer(world, world.web.words[:2], 2)
+
+
+@simulated(WorldPlan(hosts=1, pages=1))
+async def test_the_wrong_clock_of_a_node_that_stopped_keeps_nobody_from_going_on(world: World) -> None:
+    first, second, third = nodes = await world.add(3)
+    await world.until(lambda: len(holders_of(nodes)) == 1 << world.plan.slot_bits, STARTED_S)
+    await world.stop(first)
+    await world.pass_time(SILENT_S)
+    second.clock.ahead_s = 61.0
+    await world.pass_time(3.0)
+    await world.stop(second)
+    await world.until(lambda: holds_all(world, third), STILL_S)
 
 
 @simulated(PLAN)

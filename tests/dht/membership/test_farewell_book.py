@@ -12,6 +12,7 @@ ME, ANN, BOB = (Identity(bytes([n]) * 32) for n in range(1, 4))
 ALL = frozenset([ME.node_id, ANN.node_id, BOB.node_id])
 OTHERS = ALL - {ME.node_id}
 NOBODY = frozenset[NodeId]()
+NOW = 6000.0
 
 
 def farewell(who: Identity, at_s: int) -> Farewell:
@@ -52,26 +53,37 @@ def test_what_an_owner_declared_lasts_until_the_member_is_heard_and_ends_the_wai
     book = FarewellBook(ME.node_id)
     book.part(farewell(ME, 90), [ANN.node_id])
     hear(book, ANN, 100)
-    assert not book.is_over(NOBODY, ALL, NOBODY, NOBODY)
+    assert not book.is_over(NOBODY, NOBODY, NOBODY, NOBODY)
     book.part(Farewell(NETWORK, ANN.public_key, 100, 130, DECLARED))
     hear(book, ANN, 100)
-    assert ANN.node_id in book.away and book.is_over(NOBODY, ALL, NOBODY, NOBODY)
+    assert ANN.node_id in book.away and book.is_over(NOBODY, NOBODY, NOBODY, NOBODY)
     hear(book, ANN, 101)
-    assert ANN.node_id not in book.away and not book.is_over(NOBODY, ALL, NOBODY, NOBODY)
+    assert ANN.node_id not in book.away and not book.is_over(NOBODY, NOBODY, NOBODY, NOBODY)
 
 
 def test_a_grant_may_use_a_farewell_only_from_before_the_return() -> None:
     book, said = FarewellBook(ME.node_id), farewell(ANN, 100)
     book.part(said)
-    assert book.counts(said, 5000, beat(ANN, 100, said))
+    assert book.counts(said, 5000, beat(ANN, 100, said), NOW)
     hear(book, ANN, 300)
     for kept in (book, FarewellBook(ME.node_id, book.items())):
-        assert kept.counts(said, 299, beat(ANN, 900)) and not kept.counts(said, 300, beat(ANN, 900))
+        assert kept.counts(said, 299, beat(ANN, 900), NOW) and not kept.counts(said, 300, beat(ANN, 900), NOW)
     stranger = FarewellBook(BOB.node_id)
-    assert stranger.counts(said, 200, None) and stranger.counts(said, 200, beat(ANN, 90))
-    assert stranger.counts(said, 200, beat(ANN, 400, said)), "she says it still"
-    assert not stranger.counts(said, 200, beat(ANN, 400)), "nobody can tell when she returned"
-    assert not FarewellBook(ANN.node_id).counts(said, 200, None), "she did not say it, as far as she knows"
+    assert stranger.counts(said, 200, None, NOW) and stranger.counts(said, 200, beat(ANN, 90), NOW)
+    assert stranger.counts(said, 200, beat(ANN, 400, said), NOW), "she says it still"
+    assert not stranger.counts(said, 200, beat(ANN, 400), NOW), "nobody can tell when she returned"
+
+
+def test_a_node_that_lost_its_farewell_with_its_disk_takes_it_as_over_since_it_met_it() -> None:
+    lost, older = farewell(ME, 300), farewell(ME, 100)
+    book = FarewellBook(ME.node_id)
+    assert book.counts(lost, 400, None, NOW) and ME.node_id not in book.away
+    for kept in (book, FarewellBook(ME.node_id, book.items())):
+        assert kept.counts(lost, 400, None, NOW + 900) and not kept.counts(lost, int(NOW), None, NOW + 900)
+        assert not kept.counts(older, 200, None, NOW), "its disk is newer than that"
+    away = FarewellBook(ME.node_id)
+    away.part(older)
+    assert not away.counts(lost, 400, None, NOW) and ME.node_id in away.away, "it has to be compared first"
 
 
 def test_a_farewell_right_after_a_return_ends_the_one_before_it() -> None:
@@ -79,7 +91,7 @@ def test_a_farewell_right_after_a_return_ends_the_one_before_it() -> None:
     hear(book, ANN, 100, first)
     hear(book, ANN, 300, second)
     assert book.proof(ANN.node_id) == second
-    assert book.counts(first, 299, None) and not book.counts(first, 300, None)
+    assert book.counts(first, 299, None, NOW) and not book.counts(first, 300, None, NOW)
     book.part(first)
     assert book.proof(ANN.node_id) == second
 
@@ -96,7 +108,7 @@ def test_a_node_has_its_vote_back_once_it_was_compared_with_one_that_went_on_or_
     book = FarewellBook(ME.node_id)
 
     def is_over(live: frozenset[NodeId], compared: frozenset[NodeId], gone: frozenset[NodeId] = NOBODY) -> bool:
-        return book.is_over(live | {ME.node_id}, ALL, gone, compared)
+        return book.is_over(live, live - book.away, gone, compared)
 
     assert is_over(NOBODY, NOBODY), "it said none"
     book.part(farewell(ME, 100), sorted(OTHERS))
@@ -111,5 +123,5 @@ def test_a_node_has_its_vote_back_once_it_was_compared_with_one_that_went_on_or_
     book.returned(ME.node_id, 500.0)
     assert is_over(NOBODY, NOBODY)
     assert not FarewellBook(ME.node_id, [replace(p, returned_s=0) for p in book.items()]).is_over(
-        NOBODY, ALL, NOBODY, NOBODY
+        NOBODY, NOBODY, NOBODY, NOBODY
     )
