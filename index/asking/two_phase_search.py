@@ -136,7 +136,7 @@ class TwoPhaseSearch:
 
         began = self._audit.now
         covered = await cover(first, until)
-        if left := self._left(ready, covered.slots, len(by_slot)):
+        if left := self._left(first, covered.slots, len(by_slot)):
             await cover(left, until, covered)
         hold_to(self._audit, covered, doubted)
         patience_s = max(CONFIRM_S, 2 * (self._audit.now - began))  # nobody has to wait for a peer that is silent

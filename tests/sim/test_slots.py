@@ -72,7 +72,7 @@ def test_slots_doubled_in_a_settled_network_move_little_and_every_answer_stays_w
 
 
 def test_slots_doubled_twice_in_mid_crawl_lose_nothing_and_fetch_nothing_twice():
-    check_doubling_in_mid_crawl(13, nodes=8)
+    check_doubling_in_mid_crawl(12, nodes=8)
 
 
 @pytest.mark.prove

@@ -10,6 +10,7 @@ import pytest
 from index_network import QueryNode, World, lie
 from msgspec import structs
 
+from dht import Message, NodeId, Slot
 from dht.audit.sampling import FIRST, Topic
 from index.config import IndexConfig
 from index.query.collection_statistics import Statistics
@@ -17,7 +18,7 @@ from index.query.parser import parse_query
 from index.query.remembered_statistics import RememberedStatistics
 from index.query.search_request import SearchRequest
 from index.query.search_rules import NEWEST_RULES
-from index.shard.messages import BestAnswer
+from index.shard.messages import AskStatistics, BestAnswer
 
 pytestmark = pytest.mark.virtual_time
 QUERY = "run OR the OR walk"
@@ -113,6 +114,24 @@ async def test_who_is_new_is_asked_for_its_numbers_by_slot_and_others_after_it(w
     for _ in range(12):
         await asked(world, node)
     assert liar.id in node.searcher.audit.refuted()
+
+
+async def test_slots_that_a_new_peer_hands_over_between_its_two_answers_are_asked_of_others(world: World) -> None:
+    node, ready = world.nodes[0], world.network.ready
+    await asked(world, node)
+    for peer in world.nodes:
+        node.searcher.audit.sampling.forget(peer.id)
+    moved = set[Slot]()
+
+    def hand_over(peer: NodeId, message: Message) -> None:
+        for slot in message.slots if isinstance(message, AskStatistics) and peer != node.id else ():
+            if not moved:
+                moved.add(slot)
+                ready[slot] = [each for each in ready[slot] if each != peer]
+
+    world.network.before = hand_over
+    answer = await node.searcher.search(SearchRequest(QUERY, deadline_ms=20_000))
+    assert moved and answer["coverage"]["answered"] == answer["coverage"]["slots"], answer["why"]
 
 
 async def test_a_hedged_answer_that_counts_in_part_costs_no_other_round(world: World) -> None:
