@@ -171,10 +171,8 @@ class FarewellUpkeep:
         return (peer for peer in peers if peer not in away and not ((beat := heartbeat(peer)) and beat.farewell))
 
     def _breaker(self, returning: NodeId) -> frozenset[NodeId]:
-        """Return the member that breaks ties where it counts, without which nobody may take a `returning` one back: it
-        may have gone on alone."""
-        named = self._view.strategy.tie_breaker
-        return frozenset(p for p in self._counting(self._view.members()) if p != returning and p.hex() == named)
+        """Return the member that may have gone on alone, so that nobody may take a `returning` one back without it."""
+        return self._view.votes.goes_alone({*self._counting(self._view.members())} - {returning})
 
     async def _answer(self, peer: NodeId, news: FarewellNews) -> Done:
         view = self._view

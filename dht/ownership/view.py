@@ -136,6 +136,10 @@ class OverlayView:
         """Return the nodes that some accepted strategy names to break ties."""
         return self._strategies.tie_breakers()
 
+    def ties_since(self) -> int:
+        """Return the strategy version from which on all, up to the one in force, name the same node to break ties."""
+        return self._strategies.ties_since(self._clock())
+
     def wins_tie(self) -> bool:
         """Tell whether half of the counting members are silent, and the live half may go on without them. The node that
         breaks ties must be live, and each silent one must have announced the strategy version that names it."""
@@ -283,8 +287,7 @@ class OverlayView:
         self._away = self._hear_farewells(members, live)
         counting = {*members} - self._away if len(members) <= MAJORITY_MEMBERS else set()
         silent = counting - live
-        since = lambda: self._strategies.ties_since(now)  # noqa: E731
-        self._wins_tie = breaks_tie(counting & live, silent, strategy.tie_breaker, since, self.peers)
+        self._wins_tie = breaks_tie(counting & live, silent, strategy.tie_breaker, self.ties_since, self.peers)
         is_alone = self._wins_tie and counting - silent == {self._node_id}
         self._uncounted = self._away | (silent if is_alone else frozenset())
         if self.first_meeting.is_lost:

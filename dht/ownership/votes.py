@@ -133,6 +133,8 @@ class Electorate(Protocol):
 
     def tie_breakers(self) -> frozenset[NodeId]: ...
 
+    def ties_since(self) -> int: ...
+
     def wins_tie(self) -> bool: ...
 
 
@@ -163,6 +165,15 @@ class Votes:
         begin, counts, heartbeat = signed.grant.not_before_s, self._farewells.counts, self._view.peers.heartbeat
         at = self._clock().wall
         return frozenset([f.author for f in signed.farewells if counts(f, begin, heartbeat(f.author), at)])
+
+    def goes_alone(self, counting: Collection[NodeId]) -> frozenset[NodeId]:
+        """Return the one of at most two members that may go on without the other: the node that breaks ties, or one
+        that broke them before and has not announced the version that names another. Empty where none may."""
+        view, named, since = self._view, self._view.strategy.tie_breaker, self._view.ties_since()
+        before = [peer for peer in counting if peer in view.tie_breakers() and peer.hex() != named]
+        beats = {peer: view.peers.heartbeat(peer) for peer in before}
+        unaware = frozenset(p for p, beat in beats.items() if beat is not None and beat.strategy_version < since)
+        return unaware or frozenset(peer for peer in counting if peer.hex() == named)
 
     def waits_for(self) -> tuple[NodeId, ...]:
         """Return the silent members without which too few nodes live to vote and to keep copies; empty where enough

@@ -131,10 +131,13 @@ async def test_two_that_do_not_reach_each_other_do_not_both_go_on_by_a_farewell(
     await assert_one_answer(world, world.web.words[:2], 2)
 
 
-@pytest.mark.parametrize(("stops", "breaker"), [((0,), 1), *proved(((0, 2), 0), ((0, 2), 1), ((0, 2), 2))])
+@pytest.mark.parametrize(
+    ("stops", "breaker", "is_renamed"),
+    [((0,), 1, False), *proved(((0,), 1, True), ((0, 2), 0, False), ((0, 2), 1, False), ((0, 2), 2, False))],
+)
 @simulated(WorldPlan(seed=5, hosts=1, pages=1))
 async def test_of_three_those_that_return_beside_a_cut_have_no_say_while_the_one_beyond_it_may_go_on_alone(
-    world: World, stops: tuple[int, ...], breaker: int
+    world: World, stops: tuple[int, ...], breaker: int, is_renamed: bool
 ) -> None:
     nodes, slots = await world.add(3), 1 << world.plan.slot_bits
     world.publish(tie_breaker=nodes[breaker].identity.node_id.hex())
@@ -145,6 +148,8 @@ async def test_of_three_those_that_return_beside_a_cut_have_no_say_while_the_one
     await world.until(lambda: len(holders_of(world.running())) == slots, GOES_ON_S)
     world.cut([nodes[1]], [nodes[0], nodes[2]])
     await world.until(lambda: holds_all(world, nodes[1]), 2 * GOES_ON_S)
+    if is_renamed:
+        world.publish(tie_breaker=nodes[2].identity.node_id.hex())
     for node in leavers:
         await world.restart(node)
     for _ in range(20):
