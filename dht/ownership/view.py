@@ -141,8 +141,7 @@ class OverlayView:
         return self._strategies.ties_since(self._clock())
 
     def wins_tie(self) -> bool:
-        """Tell whether half of the counting members are silent, and the live half may go on without them. The node that
-        breaks ties must be live, and each silent one must have announced the strategy version that names it."""
+        """Tell whether half of the counting members are silent, and the live half may go on: see `breaks_tie`."""
         self._refresh_if_due()
         return self._wins_tie
 

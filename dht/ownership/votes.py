@@ -167,8 +167,9 @@ class Votes:
         return frozenset([f.author for f in signed.farewells if counts(f, begin, heartbeat(f.author), at)])
 
     def goes_alone(self, counting: Collection[NodeId]) -> frozenset[NodeId]:
-        """Return the one of at most two members that may go on without the other: the node that breaks ties, or one
-        that broke them before and has not announced the version that names another. Empty where none may."""
+        """Return the one of at most two members that may go on without the other, empty where none may. That is the
+        node that breaks ties. One that broke them before still does until it has announced the version that names
+        another."""
         view, named, since = self._view, self._view.strategy.tie_breaker, self._view.ties_since()
         before = [peer for peer in counting if peer in view.tie_breakers() and peer.hex() != named]
         beats = {peer: view.peers.heartbeat(peer) for peer in before}
