@@ -20,6 +20,18 @@ class BadUrl(InputError):
 
 
 @dataclass(eq=False)
+class BadExclude(InputError):
+    """A pattern of what a crawl leaves out cannot be used."""
+
+    pattern: str
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"exclude: {self.pattern[:200]!r} {self.reason}; {self.remedy}"
+
+
+@dataclass(eq=False)
 class BadHostsFile(InputError):
     """The file named by `crawl.hosts_file` cannot be used."""
 

@@ -87,7 +87,7 @@ if TYPE_CHECKING:
     from dht.language.stop_lists import stop_lists
     from dht.language.tags import codes_of, language_code
     from dht.leases.lease_balancer import BalanceReport
-    from dht.local_faults import FaultSite, LocalFault, LocalFaults, refusal_of, refused, write_atomically
+    from dht.local_faults import FaultSite, LocalFault, LocalFaults, keep_file, refusal_of, refused, write_atomically
     from dht.membership.failure_detector import SilentMember
     from dht.membership.working_families import WorkingFamilies
     from dht.messages import Done, Message
@@ -194,7 +194,7 @@ else:
             "dht.language.stop_lists": "stop_lists",
             "dht.language.tags": "codes_of language_code",
             "dht.leases.lease_balancer": "BalanceReport",
-            "dht.local_faults": "FaultSite LocalFault LocalFaults refusal_of refused write_atomically",
+            "dht.local_faults": "FaultSite LocalFault LocalFaults keep_file refusal_of refused write_atomically",
             "dht.membership.failure_detector": "SilentMember",
             "dht.membership.working_families": "WorkingFamilies",
             "dht.messages": "Done Message",
@@ -254,24 +254,24 @@ __all__ = [
     "SITE_BYTES", "STRICT", "SURE_S", "UNLIKE_BITS", "WEB", "Address", "AddressPolicy", "Admitter", "AdoptedStrategy",
     "BadIdentity", "BadInvitation", "BadMessage", "BadStrategy", "BalanceReport", "BoundedLog", "BrokenFile", "Clock",
     "Condition", "Contact", "CrawlRules", "CrawlerKey", "Datagram", "DhtConfig", "DialBack", "DocumentId", "Done",
-    "DseError", "Endpoint", "EngineDriver", "Event", "Evidence", "Family", "FaultSite", "Gone", "HearTime",
-    "Identity", "InputError", "Invitation", "Key", "Listener", "Load", "LocalError", "LocalFault", "LocalFaults",
-    "Look", "MachineRefuses", "MemberRoom", "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent",
-    "Overlay", "OverlayFiles", "OverlayService", "OverlaySettings", "OwnRoom", "Pattern", "PeerAudit", "PeerTimeout",
-    "Placement", "PortMissing", "ProtocolEngine", "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock",
-    "RemoteError", "Revocation", "RoomReading", "Route", "Rule", "RuleDecision", "ShardPolicy", "Signature",
-    "SignedGrant", "SignedStrategy", "SilentMember", "SiteShards", "Slot", "SlotMove", "Strategy", "StrategyAhead",
-    "StrategyHistory", "StrategyRules", "Supervisor", "Topic", "VerifiedHeartbeat", "View", "Visitor",
-    "WorkingFamilies",
+    "DseError", "Endpoint", "EngineDriver", "Event", "Evidence", "Family", "FaultSite", "Gone", "HearTime", "Identity",
+    "InputError", "Invitation", "Key", "Listener", "Load", "LocalError", "LocalFault", "LocalFaults", "Look",
+    "MachineRefuses", "MemberRoom", "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent", "Overlay",
+    "OverlayFiles", "OverlayService", "OverlaySettings", "OwnRoom", "Pattern", "PeerAudit", "PeerTimeout", "Placement",
+    "PortMissing", "ProtocolEngine", "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError",
+    "Revocation", "RoomReading", "Route", "Rule", "RuleDecision", "ShardPolicy", "Signature", "SignedGrant",
+    "SignedStrategy", "SilentMember", "SiteShards", "Slot", "SlotMove", "Strategy", "StrategyAhead", "StrategyHistory",
+    "StrategyRules", "Supervisor", "Topic", "VerifiedHeartbeat", "View", "Visitor", "WorkingFamilies",
     "absolute_name", "add_signature", "check_bounds", "check_network", "check_publishers", "check_window", "codes_of",
     "counted", "counting_owners", "crawler_key_of", "decode_grant", "decode_piece", "decode_pieces", "decode_signed",
     "difference", "distance", "document_id", "documents_of", "encode_document", "encode_grant", "encode_piece",
     "encode_pieces", "encode_signed", "evidence_points", "first_room", "grant_flaw", "has_met_peers", "host_matches",
-    "json_web_key", "language_code", "lazily", "leaves_of", "library_log", "load_leaf", "network_id", "next_room",
-    "node_id_of", "now_of", "open_heartbeat", "open_overlay", "open_voucher", "others_may_read", "owners_needed",
-    "parse_address", "parse_document", "parse_invitation", "parse_prefix", "placement_diff", "placement_key",
-    "refusal_of", "refused", "remember", "resize_inside", "revoked_id", "shards", "sign_strategy", "sign_voucher",
-    "signature_fields", "signers_needed", "site_of", "slot_of", "slot_range", "slot_start", "small_packet_socket",
-    "solve_all", "split_url", "spread_depth", "stop_lists", "stray_range", "system_clock", "thumbprint",
-    "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically", "write_secret",
+    "json_web_key", "keep_file", "language_code", "lazily", "leaves_of", "library_log", "load_leaf", "network_id",
+    "next_room", "node_id_of", "now_of", "open_heartbeat", "open_overlay", "open_voucher", "others_may_read",
+    "owners_needed", "parse_address", "parse_document", "parse_invitation", "parse_prefix", "placement_diff",
+    "placement_key", "refusal_of", "refused", "remember", "resize_inside", "revoked_id", "shards", "sign_strategy",
+    "sign_voucher", "signature_fields", "signers_needed", "site_of", "slot_of", "slot_range", "slot_start",
+    "small_packet_socket", "solve_all", "split_url", "spread_depth", "stop_lists", "stray_range", "system_clock",
+    "thumbprint", "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically",
+    "write_secret",
 ]  # fmt: skip

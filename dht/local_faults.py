@@ -62,6 +62,7 @@ class FaultSite(Enum):
     PEERS = "peers met since then are not remembered when this node starts again"
     STRATEGY = "the newest strategy is asked for again when this node starts again"
     PUZZLE = "the identity's puzzle is solved again when this node starts again"
+    JOBS = "crawl jobs that were added or changed since then are remembered only until this node stops"
     LOG = "lines of the log are lost"
     HANDLES = "new connections wait"
     BACKUP = "no backup is made; all else goes on"

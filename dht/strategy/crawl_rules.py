@@ -34,9 +34,9 @@ class RuleDecision:
 class Pattern:
     """A compiled RE2 pattern; its constructor raises BadStrategy where the text is none."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, memory_bytes: int = PATTERN_MEMORY_BYTES) -> None:
         options = re2.Options()
-        options.max_mem = PATTERN_MEMORY_BYTES
+        options.max_mem = memory_bytes
         options.log_errors = False
         try:
             self._regex = re2.compile(text, options)

@@ -19,7 +19,8 @@ Url = Annotated[str, Meta(max_length=2048)]
 class CrawlOrder(RequestBody):
     """The body of POST /api/v1/crawl: seeds and sitemaps, how many links to follow from them, and how far.
 
-    `every`: the pace at which this node submits the job again."""
+    `every`: the pace at which this node submits the job again. `exclude`: RE2 patterns; the job leaves out each URL
+    that one of them matches."""
 
     urls: list[str] = msgspec.field(default_factory=list)
     depth: int = 0
@@ -27,6 +28,7 @@ class CrawlOrder(RequestBody):
     sitemaps: list[str] = msgspec.field(default_factory=list)
     dry_run: bool = False
     every: Pace = ""
+    exclude: list[str] = msgspec.field(default_factory=list)
 
 
 class Refused(ResponseBody):
@@ -37,7 +39,8 @@ class Refused(ResponseBody):
 
 
 class Seed(ResponseBody):
-    """A seed that was taken. `known`: what is known of it already, "" where it is new."""
+    """A seed that was taken. `scope`: how far links lead, with the patterns of `exclude` behind "/#". `known`: what is
+    known of it already, "" where it is new."""
 
     url: str
     scope: str

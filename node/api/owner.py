@@ -12,10 +12,10 @@ from node.api.crawl import Pace
 
 
 class JobEntry(ResponseBody):
-    """One crawl that was handed in at this node since its start, or that repeats (`every`).
+    """One of the last crawls that were handed in at this node, or one that repeats (`every`).
 
-    `others`: addresses that are gone, refused or redirected, cancelled ones included. `is_cut`: only the first
-    addresses are followed."""
+    `scope`: of the first address, in words; "" for the whole web. `others`: addresses that are gone, refused or
+    redirected, cancelled ones included. `is_cut`: only the first addresses are followed."""
 
     number: int
     at: float

@@ -37,7 +37,7 @@ class NodeFiles:
     evidence: Path | None = None
     traps: Path | None = None  # that the crawler has learned
     wishes: Path | None = None  # the owner's wishes of single hosts
-    schedule: Path | None = None  # the crawl jobs that are submitted again
+    schedule: Path | None = None  # the last crawl jobs, and those that are submitted again
     room: Path | None = None  # how much room the node takes part with
     measure: Callable[[], int] | None = None  # how many bytes all files outside of the store have
 

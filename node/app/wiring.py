@@ -262,12 +262,13 @@ class JobParts:
     ) -> None:
         overlay, lookup, clock = env.member.overlay, store.lookup, env.machine.clock
         rules, decide = fetching.rules, fetching.rules.decide
-        self.seed_publisher = SeedPublisher(store.ingest.submit, overlay, decide, clock, env.machine.new_rng())
+        self.cancellation = Cancellation(lookup.find, store.ingest.record_now, store.shards.key_of, overlay, clock)
+        submit, rng = store.ingest.submit, env.machine.new_rng()
+        self.seed_publisher = SeedPublisher(submit, self.cancellation, overlay, decide, clock, rng)
         self.removals = RemovalRequests(fetching.proofs, self.seed_publisher, lookup, store.shards)
         self.listing = SitemapListing(overlay, lookup, crawler.listed)
         self.progress = JobProgress(lookup, self.listing, decide, clock)
-        self.cancellation = Cancellation(lookup.find, store.ingest.record_all, store.shards.key_of, overlay, clock)
-        self.schedule = JobSchedule(env.machine.files.schedule)
+        self.schedule = JobSchedule(env.machine.files.schedule, env.machine.faults)
         publish, take_up = self.seed_publisher.publish, self.cancellation.take_up
         self.resubmission = Resubmission(self.progress.answer, publish, clock, take_up)
         waits_for = partial(waiting_for, overlay.view)

@@ -171,7 +171,7 @@ def _add_asking(verbs: Verbs) -> None:
     top.add_argument("--every", type=Between(1, 60), default=2, metavar="S", help="seconds between updates (default 2)")
     add_place(top, url=True, json=True)
     _add_crawl(verbs)
-    about = "list the crawl jobs since the node's start and those that repeat, or cancel one"
+    about = "list the last crawl jobs and those that repeat, or cancel one"
     jobs = add_verb(verbs, "jobs", "jobs:jobs", about, "dse-node jobs cancel 3")
     about = "drop the addresses of a job that still wait here, and submit it no more"
     jobs.add_argument("action", nargs="?", choices=("cancel",), metavar="cancel", help=about)
@@ -239,6 +239,8 @@ def _add_crawl(verbs: Verbs) -> None:
         "(prefix), or anywhere (whole). Default: host for one URL, else whole"
     )
     crawl.add_argument("--scope", choices=("host", "domain", "prefix", "whole"), help=about)
+    about = "leave out addresses in which this RE2 pattern is found, such as /private/ or '\\.pdf$'"
+    add_repeatable(crawl, "--exclude", "PATTERN", about)
     about = "have this node submit the job again every day or week; fetches its URLs anew, and new pages behind them"
     crawl.add_argument("--every", choices=("daily", "weekly"), default="", help=about)
     about = "a file with one URL a line, OPML, bookmarks as HTML, or a .warc[.gz]"

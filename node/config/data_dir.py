@@ -14,7 +14,7 @@
 - first-site: the address that the node crawls at its first start
 - owner-told: the open matters that the hook reported to the owner
 - hosts.json: the hosts that the owner paused or refuses
-- schedule.json: the crawl jobs that the node submits again every day or week
+- schedule.json: the last crawl jobs, and those that the node submits again every day or week
 - room.json: the step of room that the node takes part with
 - figures.sqlite: the figures of a year, for the owner's plots
 - traps: the traps of sites that the crawler has learned

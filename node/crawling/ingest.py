@@ -77,11 +77,13 @@ class Ingest:
 
     async def record(self, visit: Visit, epoch: int) -> None:
         """Write an outcome; from then on no other holder fetches this URL before it is due."""
-        await self.record_all([(visit, epoch)])
+        await self._writer.write([self._outcome(visit, epoch)])
 
-    async def record_all(self, outcomes: Sequence[tuple[Visit, int]]) -> None:
-        """Write outcomes, each under the lease epoch of its slot."""
-        await self._writer.write([self._outcome(visit, epoch) for visit, epoch in outcomes])
+    async def record_now(self, outcomes: Sequence[tuple[Visit, int]]) -> None:
+        """Write outcomes that no fetch brought, each under the lease epoch of its slot. They are dated now: no grant
+        that this node still has covers the instant of a visit long ago."""
+        at_ms, expires_day = int(self._clock().wall * 1000), self._day() + KEEP_VISIT_DAYS
+        await self._writer.write([self._visit(visit, epoch, at_ms, expires_day) for visit, epoch in outcomes])
 
     def _draft(self, page: Page, epoch: int, document: Document) -> Draft:
         return Draft(

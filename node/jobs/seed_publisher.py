@@ -1,7 +1,8 @@
 """Publishes URLs that people hand in: a member writes them to their owners itself, a client has a member do it.
 
 A member takes URLs from strangers only as seeds: where the rules allow them, no deeper than the rules and people go,
-and few at a time. All strangers share one rate, of which nobody gets more than half.
+and few at a time. All strangers share one rate, of which nobody gets more than half. A job that repeats has known seeds
+fetched again, each by the holder of its slot.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -12,7 +13,9 @@ from msgspec import Meta
 
 from crawl import MAX_SCOPE_CHARS, Decide, Visit, allowed_depth, is_canonical, reach, visit_flaw
 from dht import BadMessage, Clock, Message, NodeId, Overlay, PeerTimeout, RateLimiter, RemoteError
+from node.api.crawl import Followed
 from node.errors import NotJoined
+from node.jobs.cancellation import Cancellation
 from store import TooFewCopies
 
 MAX_SEEDS = 256  # in one message
@@ -22,16 +25,19 @@ SEEDS_S, SEEDS_BURST = 10.0, 1024.0  # taken from all strangers together, a seco
 OWN_S, OWN_BURST = 5.0, 512.0  # the same of one
 MEMBERS_TRIED = 3
 HAND_WITHIN_S = 30.0  # a write to the owners there, and the way
+RESTED_S = 43_200.0  # since a known seed was visited, before a job or a stranger has it fetched again
 
 Url = Annotated[str, Meta(max_length=2048)]
 Scope = Annotated[str, Meta(max_length=MAX_SCOPE_CHARS)]
 
 
 class HandSeeds(Message, frozen=True, array_like=True):
-    """Asks a member to write these (URL, depth) to their owners. `ways`: none, or one for each."""
+    """Asks a member to write these (URL, depth) to their owners. `ways`: none, or one for each. `again`: they are known
+    already, and those of the slots that the member holds are to be fetched again."""
 
     seeds: Annotated[tuple[tuple[Url, Annotated[int, Meta(ge=0, le=MAX_DEPTH)]], ...], Meta(max_length=MAX_SEEDS)]
     ways: Annotated[tuple[tuple[Scope, bool], ...], Meta(max_length=MAX_SEEDS)] = ()  # scope, and is it a sitemap?
+    again: bool = False
 
 
 class SeedsTaken(Message, frozen=True, array_like=True):
@@ -47,11 +53,13 @@ class SeedPublisher:
     def __init__(
         self,
         submit: Callable[[Sequence[Visit]], Awaitable[None]],
+        outcomes: Cancellation,
         overlay: Overlay,
         decide: Decide,
         clock: Clock,
         rng: Random,
     ) -> None:
+        self._outcomes = outcomes
         self._submit, self._overlay, self._decide, self._clock, self._rng = submit, overlay, decide, clock, rng
         self._strangers, self._each = RateLimiter(SEEDS_S, SEEDS_BURST, keys=1), RateLimiter(OWN_S, OWN_BURST)
         overlay.serve(HandSeeds, self._take)
@@ -70,6 +78,24 @@ class SeedPublisher:
             named = tuple((visit.url, min(visit.depth, HANDED_DEPTH)) for visit in part)
             is_safe &= await self._hand(HandSeeds(named, tuple((visit.scope, visit.is_sitemap) for visit in part)))
         return is_safe
+
+    async def fetch_again(self, asked: Sequence[Followed]) -> int:
+        """Have known seeds fetched again now by the holders of their slots, unless their last visit is younger than
+        RESTED_S; return how many lie here. Raises RemoteError where a seed has no holder, or its holder does not take
+        it; the other seeds are taken all the same."""
+        count, failure = await self._outcomes.make_due(asked, RESTED_S), None
+        for holder, seeds in self._outcomes.held_elsewhere(asked).items():
+            named = tuple((each.url, min(each.depth, HANDED_DEPTH)) for each in seeds[:MAX_SEEDS])
+            message = HandSeeds(named, tuple((each.scope, False) for each in seeds[:MAX_SEEDS]), again=True)
+            try:
+                if holder is None:
+                    raise PeerTimeout("any holder of a seed's slot", 0.0)
+                await self._overlay.ask(holder, message, SeedsTaken, timeout_s=HAND_WITHIN_S)
+            except RemoteError as error:
+                failure = error
+        if failure:
+            raise failure
+        return count
 
     async def _write(self, seeds: Sequence[Visit]) -> bool:
         """Write seeds to their owners; tell whether all are safe. Raises TooFewCopies where nobody keeps one."""
@@ -103,6 +129,9 @@ class SeedPublisher:
         now, count = self._clock().steady, float(len(found))
         if not (self._each.take(peer, now, count) and self._strangers.take("", now, count)):
             raise BadMessage(peer.hex(), "too many seeds of strangers at once; hand them in again later")
+        if message.again:
+            await self._outcomes.make_due([Followed(seed.url, seed.depth, seed.scope) for seed in found], RESTED_S)
+            return SeedsTaken()
         return SeedsTaken(await self._write(found))
 
     def _seed(self, peer: NodeId, url: str, depth: int, scope: str, is_sitemap: bool) -> Visit:

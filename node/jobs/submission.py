@@ -5,11 +5,14 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from crawl import (
+    MAX_SCOPE_CHARS,
     BadUrl,
     ScopeKind,
     Visit,
     VisitState,
     canonical_url,
+    exclusion,
+    is_within,
     public_suffixes,
     reach,
     scope_for,
@@ -23,6 +26,7 @@ from node.jobs.resubmission import Resubmission
 from node.jobs.seed_publisher import SeedPublisher
 
 GIVE_URL = "give an http or https URL such as https://example.org/"
+EXCLUDED = "excluded by this job"
 
 
 class Submission:
@@ -44,9 +48,17 @@ class Submission:
         self._resubmission, self._waiting_for = resubmission, waiting_for
 
     async def crawl(
-        self, urls: Sequence[str], sitemaps: Sequence[str], depth: int, scope: ScopeKind, dry_run: bool
+        self,
+        urls: Sequence[str],
+        sitemaps: Sequence[str],
+        depth: int,
+        scope: ScopeKind,
+        dry_run: bool,
+        exclude: Sequence[str] = (),
     ) -> Crawled:
-        """Hand in pages and sitemaps; a dry run writes nothing. A known seed is not fetched anew."""
+        """Hand in pages and sitemaps; a dry run writes nothing. A known seed is not fetched anew. `exclude`: patterns
+        of URLs that this job leaves out. Raises BadExclude."""
+        left_out = exclusion(exclude)
         if scope == "domain":
             await asyncio.to_thread(public_suffixes)  # read once; too slow for the loop
         found: dict[str, Visit] = {}
@@ -57,10 +69,11 @@ class Submission:
             except BadUrl as error:
                 refused.append(Refused(text, f"{error.reason}; {GIVE_URL}"))
                 continue
-            if reason := self._refusal(url):
+            bounds = scope_for(scope, url) + left_out
+            if reason := _exclusion_reason(bounds, url) or self._refusal(url):
                 refused.append(Refused(text, reason))
             elif url not in found or is_sitemap:
-                found[url] = Visit(url, depth, scope=scope_for(scope, url), is_sitemap=is_sitemap)
+                found[url] = Visit(url, depth, scope=bounds, is_sitemap=is_sitemap)
         seeds = list(found.values())
         known = await self._known.find(list(found))
         shown = [_seed(visit, known.get(visit.url)) for visit in seeds]
@@ -84,6 +97,13 @@ class Submission:
         if refusal := self._rules.refusals.reason(url):
             return f"refused by this node's {refusal}; another node takes it"
         return self._rules.denied(url)
+
+
+def _exclusion_reason(bounds: str, url: str) -> str:
+    """Say why a job does not take its own seed, "" where it does. `bounds`: the seed's scope."""
+    if len(bounds) > MAX_SCOPE_CHARS:
+        return f"its prefix and the patterns to exclude have more than {MAX_SCOPE_CHARS:,} characters; use scope host"
+    return "" if is_within(bounds, url) else EXCLUDED
 
 
 def _seed(visit: Visit, known: Visit | None) -> Seed:

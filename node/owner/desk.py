@@ -176,35 +176,44 @@ class OwnerDesk:
         """Pause a host ("held"), refuse it, or ("") neither; outlasts a restart. Raises BadHostWish."""
         await self._core.hosts.wish(host, wish)
 
-    async def note_job(self, seeds: Sequence[Seed], depth: int, scope: ScopeKind, every: Pace) -> None:
-        """Remember a crawl that was handed in here. Where it has a pace, have it submitted again, even after a
-        restart."""
+    async def note_job(
+        self, seeds: Sequence[Seed], depth: int, scope: ScopeKind, exclude: Sequence[str], every: Pace
+    ) -> None:
+        """Remember a crawl that was handed in here, also after a restart. Where it has a pace, have it submitted
+        again."""
         now = self._clock().wall
         number = self.ledger.note(seeds, depth, now, every)
-        if seeds and every:
-            await self._core.jobs.schedule.add(ScheduledJob(number, now, every, depth, scope, tuple(seeds)))
+        if seeds:
+            job = ScheduledJob(number, now, every, depth, scope, tuple(seeds), tuple(exclude))
+            await self._core.jobs.schedule.add(job)
 
     async def keep_schedule(self) -> None:
         """Submit jobs again when they are due, until cancelled."""
         while True:
             await asyncio.sleep(SCHEDULE_LOOK_S)
+            await self._core.jobs.schedule.try_again()
             await self.submit_due()
 
     async def submit_due(self) -> None:
-        """Submit again the jobs that are due now. A job that nobody takes stays due."""
-        for job in self._core.jobs.schedule.due(self._clock().wall):
+        """Submit again the jobs that are due now. A job that fails, as where the disk is full, is tried again in an
+        hour; one that comes before this node has joined, at the next look."""
+        schedule, now = self._core.jobs.schedule, self._clock().wall
+        for job in schedule.due(now):
             try:
                 await self._submit_again(job)
-            except (RemoteError, NotJoined) as error:
-                log.warning("job stays due number=%d reason=%s", job.number, error)
+            except NotJoined as error:
+                log.info("job waits number=%d reason=%s", job.number, error)
+            except (RemoteError, MachineRefuses) as error:
+                schedule.put_off(job.number, now)
+                log.warning("job is tried again in an hour number=%d reason=%s", job.number, error)
 
     async def _submit_again(self, job: ScheduledJob) -> None:
         jobs, now = self._core.jobs, self._clock().wall
         pages = [seed.url for seed in job.seeds if not seed.sitemap]
         sitemaps = [seed.url for seed in job.seeds if seed.sitemap]
-        told = await jobs.submission.crawl(pages, sitemaps, job.depth, job.scope, False)
+        told = await jobs.submission.crawl(pages, sitemaps, job.depth, job.scope, False, job.exclude)
         old = [Followed(seed.url, job.depth, seed.scope) for seed in told.seeds if seed.known]
-        due = await jobs.cancellation.make_due(old)
+        due = await jobs.seed_publisher.fetch_again(old)
         if await jobs.schedule.note_submitted(job.number, now):
             self.ledger.note(job.seeds, job.depth, now, job.every, job.number)
         log.info("job is submitted again number=%d addresses=%d due_now=%d", job.number, told.accepted, due)

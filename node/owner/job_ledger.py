@@ -1,19 +1,20 @@
 """Remembers the last crawls that were handed in at this node, and follows what becomes of them.
 
-Pure: `now` is an argument, and answers are brought. It lives in memory alone: a crawl goes on without it. Each job is
-followed up to a bound, and asked for only while somebody looks. `node/jobs/job_schedule.py` keeps the jobs that repeat.
+Pure: `now` is an argument, and answers are brought. A crawl goes on without it. Each job is followed up to a bound, and
+asked for only while somebody looks. `node/jobs/job_schedule.py` keeps the jobs for the next start.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from crawl import scope_words
 from node.api.body import Json
 from node.api.crawl import Pace, Seed
 from node.api.owner import JobEntry
+from node.jobs.job_schedule import MAX_ONCE
 from node.jobs.job_wait import JobWait
 from node.views.safe_text import plain
 
-MAX_JOBS = 16
 MAX_FOLLOWED = 2000  # URLs of one job
 MAX_FOLLOWED_EVERY = 200  # of one that is submitted again: there may be more of those
 ASKED_AT_ONCE = 100  # of all jobs together
@@ -31,7 +32,7 @@ class JobRow:
     first: str
     seeds: int
     depth: int
-    scope: str  # of the first seed
+    scope: str  # of the first seed, in words
     wait: JobWait
     cancelled_at: float = 0.0  # 0.0: never
     every: Pace = ""  # the pace at which it is submitted again
@@ -84,7 +85,7 @@ class JobRow:
 
 
 class JobLedger:
-    """Holds the jobs, newest last: the last MAX_JOBS, and all that are submitted again."""
+    """Holds the jobs, newest last: the last MAX_ONCE, and all that are submitted again."""
 
     def __init__(self) -> None:
         self._jobs: list[JobRow] = []
@@ -98,10 +99,12 @@ class JobLedger:
         if seeds:
             followed = [{"url": each.url, "depth": depth, "scope": each.scope} for each in seeds[:most]]
             wait, first = JobWait(followed, most), seeds[0]
-            row = JobRow(number, now, plain(first.url), len(seeds), depth, plain(first.scope), wait, every=every)
+            row = JobRow(
+                number, now, plain(first.url), len(seeds), depth, plain(scope_words(first.scope)), wait, every=every
+            )
             self._noted, self._noted_at = max(self._noted, number), now
             self._jobs = [*(job for job in self._jobs if job.number != number), row]
-            oldest = [job.number for job in self._jobs if not job.every][:-MAX_JOBS]
+            oldest = [job.number for job in self._jobs if not job.every][:-MAX_ONCE]
             self._jobs = [job for job in self._jobs if job.number not in oldest]
         return number
 

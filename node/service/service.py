@@ -191,15 +191,16 @@ class Service:
         sitemaps: Sequence[str] = (),
         dry_run: bool = False,
         every: Pace = "",
+        exclude: Sequence[str] = (),
     ) -> Crawled:
         """Hand seeds, and sitemaps whose pages are seeds, to their owners; a dry run writes nothing. Known URLs are
         accepted and not fetched anew. `every`: the pace at which this node submits the job again; then it fetches
-        them."""
+        them. `exclude`: patterns of URLs that the job leaves out. Raises BadExclude."""
         if every:
             self._core.jobs.schedule.check(len(urls) + len(sitemaps))
-        told = await self._core.jobs.submission.crawl(urls, sitemaps, depth, scope, dry_run)
+        told = await self._core.jobs.submission.crawl(urls, sitemaps, depth, scope, dry_run, exclude)
         if not dry_run:
-            await self.owner.note_job(told.seeds, depth, scope, every)
+            await self.owner.note_job(told.seeds, depth, scope, exclude, every)
         return told
 
     async def remove(self, url: str, *, is_check: bool = False) -> Removed:

@@ -5,7 +5,7 @@ Pure: values in, texts out; tolerant of what is missing, as all views are.
 
 from collections.abc import Iterator
 
-from crawl import span
+from crawl import scope_words, span
 from dht import counted
 from node.views.lenient_json import Json, table, texts
 from node.views.safe_text import plain
@@ -100,7 +100,7 @@ def _known(known: object, now: float) -> Iterator[str]:
         yield f"due again in {span(known['due_at'] - now)}"
     if known.get("state") not in ("waiting", "fetched"):
         return
-    scope = f" within {plain(known['scope'])}" if known.get("scope") else ""
+    scope = f" within {plain(scope_words(known['scope']))}" if known.get("scope") else ""
     yield f"links followed from it: {known.get('depth', 0)} deep{scope}" if known.get("depth") else "no links followed"
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from crawl import CrawlConfig, UrlStatus
+from crawl import CrawlConfig, UrlStatus, exclusion
 from dht import BadStrategy, Endpoint, Identity, Key, PeerTimeout, Slot, Strategy, placement_key, shards
 from index import QueryError, SearchRequest
 from node.api.body import Json
@@ -134,6 +134,7 @@ class FakeService:
     seeds: list[tuple[Sequence[str], int]] = field(default_factory=list)
     orders: list[tuple[str, tuple[str, ...], bool]] = field(default_factory=list)
     paces: list[str] = field(default_factory=list)  # of those orders
+    left_out: list[Sequence[str]] = field(default_factory=list)  # by those orders
     looks: int = 0
     broken: list[Json] = field(default_factory=list)
     needs: list[Json] = field(default_factory=list)
@@ -330,7 +331,10 @@ class FakeService:
         sitemaps: Sequence[str] = (),
         dry_run: bool = False,
         every: str = "",
+        exclude: Sequence[str] = (),
     ) -> Crawled:
+        exclusion(exclude)
+        self.left_out.append(exclude)
         if not dry_run:
             self.seeds.append((urls, depth))
         self.orders.append((scope, tuple(sitemaps), dry_run))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from crawl import scope_words
 from dht import counted
 from node.api.body import Json
 from node.cli.commands.output import print_facts, print_json
@@ -57,7 +58,8 @@ def crawl(arguments: Namespace) -> int:
     node, told = client(arguments, needs_token=True), _Answers()
     for urls, sitemaps in _batches(arguments):
         order = {"urls": urls, "sitemaps": sitemaps, "depth": arguments.depth, "scope": arguments.scope}
-        told.add(node.post("/api/v1/crawl", {**order, "dry_run": arguments.dry_run, "every": arguments.every}))
+        order |= {"dry_run": arguments.dry_run, "every": arguments.every, "exclude": arguments.exclude}
+        told.add(node.post("/api/v1/crawl", order))
     if not (told.accepted or told.refused):
         files = ", ".join(map(str, arguments.files))
         raise NothingToDo("--from", f"{files} holds no address", "give a text with one URL a line, or a WARC")
@@ -84,6 +86,8 @@ def crawl(arguments: Namespace) -> int:
 def _explain(arguments: Namespace) -> int:
     if arguments.urls or arguments.files or arguments.sitemaps:
         raise NothingToDo("--explain", "asks about its own URL alone", "leave the others out, or --explain")
+    if arguments.exclude:
+        raise NothingToDo("--explain", "asks about no job, so --exclude has no effect", "use --dry-run with both")
     body = client(arguments).get("/api/v1/explain", {"url": _address(arguments.explain)})
     if arguments.json:
         print_json(body)
@@ -122,7 +126,7 @@ def _print_told(told: _Answers, arguments: Namespace) -> None:
         return
     if told.accepted:
         scopes = list(dict.fromkeys(str(seed.get("scope", "")) for seed in told.seeds))
-        within = f", within {_named(scopes)}" if arguments.scope != "whole" and arguments.depth else ""
+        within = f", within {_named(scopes)}" if any(scopes) and arguments.depth else ""
         count = counted(told.accepted, "address", "addresses")
         known = sum(bool(seed.get("known")) for seed in told.seeds)
         old = f" ({known:,} known already, {_behind(told)})" if known else ""
@@ -137,7 +141,7 @@ def _preview(told: _Answers) -> Iterator[str]:
     for seed in told.seeds[:SHOWN]:
         what = "sitemap, its pages become seeds: " if seed.get("sitemap") else ""
         known = f" (known, so not fetched again: {plain(seed['known'])})" if seed.get("known") else ""
-        within = f", within {plain(seed['scope'])}" if seed.get("scope") else ""
+        within = f", within {plain(scope_words(seed['scope']))}" if seed.get("scope") else ""
         yield f"would be added: {what}{plain(seed.get('url', ''))}{within}{known}"
     if len(told.seeds) > SHOWN:
         yield f"… and {counted(len(told.seeds) - SHOWN, 'address', 'addresses')} more (all of them with --json)"
@@ -203,4 +207,5 @@ def _summary(track: JobWait) -> Iterator[str]:
 
 
 def _named(scopes: Sequence[str]) -> str:
-    return plain(scopes[0]) if len(scopes) == 1 else f"{plain(scopes[0])} and {len(scopes) - 1:,} more"
+    first = plain(scope_words(scopes[0]))
+    return first if len(scopes) == 1 else f"{first} and {len(scopes) - 1:,} more"

@@ -12,7 +12,7 @@ from node.views.strategy import instant
 
 
 def jobs(arguments: Namespace) -> int:
-    """Print the crawls since the node's start and those that repeat, the newest first, or cancel one."""
+    """Print the last crawls and those that repeat, the newest first, or cancel one."""
     if arguments.action == "cancel":
         return _cancel(arguments)
     body = client(arguments, needs_token=True).get("/api/v1/jobs")
@@ -21,7 +21,7 @@ def jobs(arguments: Namespace) -> int:
     elif rows := body["jobs"]:
         print_table(("ID", "ADDED", "FIRST ADDRESS", "DEPTH", "SCOPE", "EVERY", "STATE"), [_row(job) for job in rows])
     else:
-        print("No crawl job since this node started. Add one: dse-node crawl URL")
+        print("No crawl job yet. Add one: dse-node crawl URL")
     return 0
 
 

@@ -156,7 +156,8 @@ class OwnerPages:
             raise BadParameter("every", "is neither daily nor weekly")
         url = values.text("url").strip()
         url = url if "://" in url else f"http://{url}"
-        told = await self._service.crawl([url], depth=values.count("depth"), scope=scope, every=every)
+        exclude = values.text("exclude").split()
+        told = await self._service.crawl([url], depth=values.count("depth"), scope=scope, every=every, exclude=exclude)
         refused = next((each.reason for each in told.refused), "")
         return lead_to(request, "owner_sites", accepted=told.accepted or "", refused=plain(refused, REFUSAL_CHARS))
 

@@ -164,6 +164,7 @@ class Api:
             sitemaps=order.sitemaps,
             dry_run=order.dry_run,
             every=order.every,
+            exclude=order.exclude,
         )
         return json_response(found, 202 if found.waits else 200)
 

@@ -33,7 +33,7 @@ class OwnerApi:
         order = await read_body(request, CancelOrder)
         row = await self._service.owner.cancel(order.number)
         if row is None:
-            raise BadParameter("number", f"{order.number} is no crawl job of this node since its start")
+            raise BadParameter("number", f"{order.number} is no crawl job of this node")
         return json_response(row.entry())
 
     async def log_lines(self, request: web.Request) -> web.Response:

@@ -35,6 +35,7 @@ _CRAWL = (
     Parameter("depth", "how many links to follow", "count", 0, 0, MAX_DEPTH),
     Parameter("scope", "how far: host, domain, prefix or whole", default="host", most=16),
     Parameter("every", "submit it again: daily or weekly", most=16),
+    Parameter("exclude", "patterns of addresses to leave out, one a line", most=MAX_URL),
 )
 _SETTING = Parameter("setting", "the setting to explain and to change, such as crawl.hours", most=80)
 _SET = (

@@ -253,7 +253,7 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
         "/slots", "slots", "The slots: owners, holder, copies", slots.SlotTable, *SLOTS, FROM, _LIMIT, is_private=True
     ),
     _owners_get("/sites", "sites", _SITES_ABOUT, sites.SiteTable, *_SITES_ASKED),
-    _owners_get("/jobs", "jobs", "The crawls that were handed in here since the start", owner.JobTable),
+    _owners_get("/jobs", "jobs", "The last crawls that were handed in here, and those that repeat", owner.JobTable),
     _post("/jobs/cancel", "cancel_job", _CANCEL, owner.JobEntry, owner.CancelOrder),
     _owners_get("/log", "log_lines", "The newest lines of the log", owner.LogLines),
     _owners_get("/settings", "settings", "All settings in force", owner.SettingTable),

@@ -10,6 +10,7 @@ from aiohttp import web
 from crawl import (
     Visit,
     VisitState,
+    exclusion,
     scope_for,
 )
 from crawl.frontier.fetch_task import FetchTask
@@ -30,6 +31,21 @@ async def test_a_site_is_crawled_once_in_scope_and_politely(site: Web, crawl: Cr
     for (*_, ended), (*_, started, _) in pairwise(site.log):
         assert started - ended >= 0.019
     assert crawl.crawler.status().fetched == 4
+
+
+async def test_a_crawl_leaves_out_excluded_links_sitemap_entries_and_targets_of_redirects(
+    site: Web, crawl: Crawl
+) -> None:
+    pages = [site.url("a.test", path) for path in ("/listed", "/private/listed", "/x.pdf")]
+    xml = "<urlset>" + "".join(f"<url><loc>{url}</loc></url>" for url in pages) + "</urlset>"
+    site.add("a.test", {"/s.xml": answer(200, xml, "application/xml"), "/listed": linked("/moved", "/private/1", "/b")})
+    site.add("a.test", {"/moved": answer(302, Location="/private/2"), "/b": linked("/c.pdf", "/c.pdfx"), "/c.pdfx": ""})
+    scope = scope_for("host", site.url("a.test")) + exclusion(["/private/", r"\.pdf$"])
+    await crawl.run(Visit(site.url("a.test", "/s.xml"), 5, scope=scope, is_sitemap=True))
+    assert sorted(site.paths("a.test")) == ["/b", "/c.pdfx", "/listed", "/moved", "/robots.txt", "/s.xml"]
+    assert not [url for url in crawl.owner.visits if "/private/" in url or url.endswith(".pdf")]
+    assert {visit.scope for visit in crawl.owner.visits.values()} == {scope}, "patterns travel with each found URL"
+    assert crawl.crawler.status().refused["scope"] == 5
 
 
 async def test_after_a_release_nothing_starts_and_what_is_open_ends(site: Web, crawl: Crawl) -> None:

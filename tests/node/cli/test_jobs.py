@@ -39,3 +39,14 @@ def test_a_crawl_that_repeats_says_so_and_has_a_pace_that_the_node_knows(
     assert site.service.paces == ["weekly"] and "1 address added, and again weekly" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["crawl", "a.test", "--every", "hourly", *place])
+
+
+def test_a_crawl_leaves_out_what_its_patterns_match_and_a_bad_pattern_is_named(
+    site: Any, place: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["crawl", "a.test", "--exclude", "/private/", "--exclude", r"\.pdf$", *place]) == 0
+    assert site.service.left_out == [["/private/", r"\.pdf$"]]
+    assert main(["crawl", "a.test", "--exclude", "((", *place]) == 2
+    assert "exclude: '((' is no RE2 pattern" in capsys.readouterr().err
+    assert main(["crawl", "--explain", "a.test", "--exclude", "x", *place]) == 2
+    assert "use --dry-run with both" in capsys.readouterr().err

@@ -156,6 +156,9 @@ async def test_who_waits_sees_the_whole_crawl_from_any_node(world: World) -> Non
     assert not await asked.store.lookup.find([other]), "out of scope"
     assert track.counts["fetched"] == sum(s == VisitState.FETCHED for s in right.values())
     assert track.counts["refused"] == 1 and track.reasons == {"robots": 1}
+    seeds, patterns = [url, f"{url}private/1"], ["/private/"]
+    left_out = await asked.jobs.submission.crawl(seeds, [], 20, "host", True, patterns)
+    assert [(each.url, each.reason) for each in left_out.refused] == [(seeds[1], "excluded by this job")]
     again = await asked.jobs.submission.crawl([url], [], 20, "host", True)
     assert (again.seeds[0].known, again.behind) == ("fetched", 0)
     wider = await asked.jobs.submission.crawl([url], [], 20, "whole", False)

@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 
-from crawl import CrawlDecision, Visit
-from dht import BadMessage, Message, NodeId, Now, PeerTimeout, RemoteError
+from crawl import CrawlDecision, Visit, VisitState
+from dht import BadMessage, Message, NodeId, Now, PeerTimeout, RemoteError, Slot, placement_key
+from node.api.crawl import Followed
 from node.errors import NotJoined
+from node.jobs.cancellation import Cancellation
 from node.jobs.seed_publisher import (
     HANDED_DEPTH,
     MAX_SEEDS,
     OWN_BURST,
+    RESTED_S,
     SEEDS_BURST,
     HandSeeds,
     SeedPublisher,
@@ -32,9 +35,33 @@ class Node:
         self.handlers: dict[type[Message], Any] = {}
         self.now = 0.0
         self.copies: int | None = None  # that each seed gets; None: enough
-        self.seeds = SeedPublisher(self.discover, self, decide, lambda: Now(self.now, self.now), Random(1))  # type: ignore[arg-type]
+        self.known: dict[str, Visit] = {}
+        self.outcomes: list[Visit] = []
+        self.held: dict[Slot, int] = {}
 
-    apart = ""
+        def clock() -> Now:
+            return Now(self.now, self.now)
+
+        outcomes = Cancellation(self.find, self.record, placement_key, self, clock)  # type: ignore[arg-type]
+        self.seeds = SeedPublisher(self.discover, outcomes, self, decide, clock, Random(1))  # type: ignore[arg-type]
+
+    apart, slot_bits = "", 1
+
+    @property
+    def strategy(self) -> "Node":
+        return self
+
+    def leases(self) -> dict[Slot, int]:
+        return self.held
+
+    def announced(self, slot: Slot) -> list[NodeId]:
+        return [self.other.node_id] if self.other and slot in self.other.held else []
+
+    async def find(self, urls: Sequence[str]) -> dict[str, Visit]:
+        return {url: self.known[url] for url in urls if url in self.known}
+
+    async def record(self, outcomes: Sequence[tuple[Visit, int]]) -> None:
+        self.outcomes += [visit for visit, _ in outcomes]
 
     def why_apart(self) -> str:
         return self.apart
@@ -181,3 +208,25 @@ async def test_a_node_that_does_not_know_its_network_takes_no_seeds() -> None:
     with pytest.raises(BadMessage, match="apart from its network"):
         await lost.handlers[HandSeeds](MEMBER, HandSeeds((("http://a.test/", 0),)))
     assert not lost.found
+
+
+async def test_known_seeds_are_fetched_again_by_the_holders_of_their_slots_once_in_half_a_day() -> None:
+    member = Node(MEMBER, [ME, MEMBER])
+    node = Node(ME, [ME, MEMBER], member)
+    asked = [Followed(f"http://{n}.test/", 1, f"{n}.test/#/private/") for n in range(8)]
+    node.held, member.held = {Slot(0): 1}, {Slot(1): 1}
+    for each in (node, member):
+        each.known = {seed.url: Visit(seed.url, 0, 0, VisitState.FETCHED, 9e9, visited_at=50.0) for seed in asked}
+        each.now = 50.0 + RESTED_S
+    assert await node.seeds.fetch_again(asked) == len(node.outcomes)
+    here, there = ({visit.url for visit in each.outcomes} for each in (node, member))
+    assert here and there and not here & there and here | there == {seed.url for seed in asked}
+    assert {(visit.due_at, visit.depth) for visit in member.outcomes} == {(50.0 + RESTED_S, 1)}
+    assert {visit.scope for visit in member.outcomes} < {seed.scope for seed in asked}
+    assert not member.found, "seeds that are known are not written once more"
+    member.outcomes.clear()
+    member.now -= 1.0
+    await node.seeds.fetch_again(asked)
+    assert not member.outcomes, "a stranger could have a page fetched all the time"
+    with pytest.raises(PeerTimeout, match="any holder"):
+        await Node(ME, [ME, MEMBER]).seeds.fetch_again(asked)

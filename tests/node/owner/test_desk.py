@@ -121,6 +121,72 @@ async def test_a_daily_job_fetches_its_seed_again_a_day_later_even_after_a_resta
     assert fetches(seed) == first + 1
 
 
+@simulated(WorldPlan(hosts=8, pages=20))
+async def test_a_crawl_is_listed_and_cancelled_after_a_restart_too(world: World) -> None:
+    (node,) = await world.add(1)
+    await service_of(world, node).crawl([world.web.seed_url], depth=100, exclude=["/never/"])
+    await world.pass_time(30.0)
+    await world.kill(node)
+    await world.restart(node)
+    await world.pass_time(10.0)
+    desk = service_of(world, node).owner
+    (job,) = await desk.jobs()
+    assert (job.number, job.first, job.depth) == (1, world.web.seed_url, 100) and not job.is_done
+    assert job.scope == "the whole web without /never/"
+    assert (await desk.cancel(1)) is not None
+    desk.step()
+    await world.pass_time(20.0)
+    await desk.jobs()
+    settled = len(world.log)
+    await world.pass_time(300.0)
+    (job,) = await desk.jobs()
+    assert job.is_done and len(world.log) == settled
+    await world.kill(node)
+    await world.restart(node)
+    assert await service_of(world, node).owner.jobs() == (), "a cancelled job is not listed again"
+
+
+@simulated(WorldPlan(hosts=12, pages=1))
+async def test_a_daily_job_has_its_seeds_fetched_again_in_the_slots_of_other_members_too(world: World) -> None:
+    nodes = await world.add(3)
+    await world.pass_time(120.0)
+    assert all(node.overlay.view.leases() for node in nodes), "each of them crawls something"
+    seeds = sorted(url for url, state in world.web.outcomes().items() if state == VisitState.FETCHED)[:10]
+    service = service_of(world, nodes[0])
+    assert (await service.crawl(seeds, depth=0, every="daily")).accepted == len(seeds)
+    await crawled(world)
+    first = Counter(visit.url for visit in world.log)
+    crawlers = {visit.node for visit in world.log if visit.url in seeds}
+    assert len(crawlers) > 1, "the seeds lie in slots of several members"
+    for node in nodes:
+        node.clock.ahead_s += 86_400.0
+    await world.until(lambda: sum(len(node.overlay.view.leases()) for node in nodes) == 16, 900.0)
+    await world.pass_time(60.0)
+    await service.owner.submit_due()
+    await world.until(lambda: all(Counter(v.url for v in world.log)[url] > first[url] for url in seeds), 120.0)
+
+
+@simulated(WorldPlan(hosts=1, pages=1))
+async def test_a_daily_job_that_a_full_disk_stops_is_submitted_again_an_hour_later(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    (node,) = await world.add(1)
+    service, seed = service_of(world, node), world.web.seed_url
+    await service.crawl([seed], depth=0, every="daily")
+    await crawled(world)
+    fetched = len(world.log)
+    node.disk.capacity_bytes = 0
+    node.clock.ahead_s += 86_400.0
+    for _ in range(30):
+        await service.owner.submit_due()
+        await world.pass_time(60.0)
+    assert caplog.text.count("job is tried again in an hour") == 1
+    node.disk.capacity_bytes = 1 << 40
+    await world.pass_time(1900.0)
+    await service.owner.submit_due()
+    await world.until(lambda: len(world.log) > fetched, 60.0)
+
+
 @simulated(WorldPlan(hosts=1, pages=1))
 async def test_a_damaged_file_of_wishes_stops_the_start_and_names_the_remedy(world: World) -> None:
     (node,) = await world.add(1)

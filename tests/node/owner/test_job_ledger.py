@@ -3,7 +3,8 @@
 from typing import Any
 
 from node.api.crawl import Seed
-from node.owner.job_ledger import ASKED_AT_ONCE, CANCELLED_WITHIN_S, MAX_FOLLOWED, MAX_JOBS, JobLedger
+from node.jobs.job_schedule import MAX_ONCE
+from node.owner.job_ledger import ASKED_AT_ONCE, CANCELLED_WITHIN_S, MAX_FOLLOWED, JobLedger
 
 
 def seeds(name: str, count: int) -> list[Seed]:
@@ -32,10 +33,10 @@ def test_a_job_is_followed_to_its_end_through_what_it_led_to() -> None:
 
 def test_jobs_what_is_followed_and_what_is_asked_at_once_are_bounded() -> None:
     ledger = JobLedger()
-    for n in range(MAX_JOBS + 5):
+    for n in range(MAX_ONCE + 5):
         ledger.note(seeds(f"j{n}", 60), 0, float(n))
     ledger.note([], 0, 99.0)
-    assert [row.at for row in ledger.rows()] == [float(n) for n in range(MAX_JOBS + 4, 4, -1)]
+    assert [row.at for row in ledger.rows()] == [float(n) for n in range(MAX_ONCE + 4, 4, -1)]
     asked = ledger.ask()
     assert sum(len(each) for _, each, _ in asked) == ASKED_AT_ONCE and len(asked) == 2
     ledger.note(seeds("big", 1000), 3, 100.0)
@@ -66,8 +67,8 @@ def test_a_job_that_repeats_keeps_its_number_and_stays_listed_until_it_is_cancel
     assert ledger.note(seeds("b", 1), 1, 1001.0) == 8
     ledger.note(seeds("a", 1), 1, 2000.0, "daily", 7)
     assert [(row.number, row.at) for row in ledger.rows()] == [(7, 2000.0), (8, 1001.0)]
-    for n in range(MAX_JOBS):
+    for n in range(MAX_ONCE):
         ledger.note(seeds(f"j{n}", 1), 0, 3000.0)
-    assert [row.number for row in ledger.rows()] == [*range(8 + MAX_JOBS, 8, -1), 7]
+    assert [row.number for row in ledger.rows()] == [*range(8 + MAX_ONCE, 8, -1), 7]
     ledger.cancel(7, 4000.0)
     assert ledger.rows()[-1].every == "" and ledger.rows()[-1].is_cancelled

@@ -192,6 +192,7 @@ def test_a_host_is_paused_refused_and_allowed_and_the_list_stays_where_it_was(ow
         ("/owner/sites/crawl", {"url": "http://a.test/", "depth": "101"}, "depth: is not between 0 and 100"),
         ("/owner/sites/crawl", {"url": "http://a.test/", "scope": "web"}, "scope: is none of"),
         ("/owner/sites/crawl", {"url": "http://a.test/", "every": "hourly"}, "every: is neither daily nor weekly"),
+        ("/owner/sites/crawl", {"url": "http://a.test/", "exclude": "/ok/\n(("}, "exclude: '((' is no RE2 pattern"),
         ("/owner/sites/crawl", {"url": "x" * 20_000}, "url: has 20000 characters, at most 2048 are read"),
         ("/owner/sites/crawl", {str(n): "" for n in range(99)}, "form: is none as browsers send it"),
     ],
@@ -203,11 +204,13 @@ def test_a_wrong_field_is_named_and_nothing_is_done(owner: Any, path: str, field
 
 
 def test_a_site_is_crawled_and_what_is_not_taken_is_said(owner: Any) -> None:
-    reply = owner.post("/owner/sites/crawl", {"url": "example.org", "depth": "3", "scope": "domain", "every": "daily"})
-    assert owner.service.paces == ["daily"]
+    fields = {"url": "example.org", "depth": "3", "scope": "domain", "every": "daily"}
+    reply = owner.post("/owner/sites/crawl", {**fields, "exclude": "/private/\r\n \r\n\\.pdf$\r\n"})
+    assert owner.service.paces == ["daily"] and owner.service.left_out == [["/private/", r"\.pdf$"]]
     assert owner.service.seeds == [(["http://example.org"], 3)] and owner.service.orders[-1][0] == "domain"
     assert "Added: " in owner.get(reply.headers["location"]).text
     page = owner.get("/owner/sites?refused=%3Cscript%3E").text
+    assert '<textarea name="exclude"' in page and "排除的网址" in owner.get("/owner/sites?hl=zh").text
     assert "Not added: &lt;script&gt;" in page
 
 

@@ -132,7 +132,12 @@ def test_crawl_pause_and_publish(site: Any, token: str) -> None:
     body = json.dumps({"urls": ["http://a.test/", "ftp://b"], "depth": 2}).encode()
     reply = site.send("POST", "/api/v1/crawl", body, **right)
     assert (reply.json["accepted"], reply.json["refused"][0]["url"]) == (1, "ftp://b")
-    assert site.service.seeds == [(["http://a.test/", "ftp://b"], 2)]
+    assert site.service.seeds == [(["http://a.test/", "ftp://b"], 2)] and site.service.left_out == [[]]
+    body = json.dumps({"urls": ["http://a.test/"], "exclude": ["/private/", r"\.pdf$"]}).encode()
+    assert site.send("POST", "/api/v1/crawl", body, **right).status == 200
+    assert site.service.left_out[-1] == ["/private/", r"\.pdf$"]
+    bad = site.send("POST", "/api/v1/crawl", b'{"urls": ["http://a.test/"], "exclude": ["a b"]}', **right)
+    assert bad.status == 400 and "exclude: 'a b' has characters that stand in no address; write" in bad.json["detail"]
     kept = site.send("POST", "/api/v1/crawl", b'{"urls": ["http://few-copies.test/"]}', **right)
     assert (reply.status, kept.status, kept.json["waits"]) == (200, 202, "taken, and waits for 1a2b")
     assert site.send("POST", "/api/v1/pause", b'{"paused": true}', **right).json["paused"] is True
