@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from crawl.errors import (
         AddressDenied,
         AddressRefused,
-        BadExclude,
         BadHostsFile,
         BadUrl,
         FamilyMissing,
@@ -77,6 +76,7 @@ if TYPE_CHECKING:
         domain_of,
         exclusion,
         is_within,
+        leaves_out,
         public_suffixes,
         scope_after_redirect,
         scope_for,
@@ -92,8 +92,8 @@ else:
             "crawl.content.page_leaf": "PAGE_LEAF_STATE",
             "crawl.content.robots_directives": "UNWANTED_REASONS",
             "crawl.errors": (
-                "AddressDenied AddressRefused BadExclude BadHostsFile BadUrl FamilyMissing FetchDeclined "
-                "FetchFailed PageUnreadable"
+                "AddressDenied AddressRefused BadHostsFile BadUrl FamilyMissing FetchDeclined FetchFailed "
+                "PageUnreadable"
             ),
             "crawl.fetch.address_filter": "refuse_address",
             "crawl.address_prefixes": "AddressPrefixes prefix_words",
@@ -128,26 +128,27 @@ else:
             "crawl.politeness.site_tokens": "TokenAnswer TokenIssuer",
             "crawl.schedule.url_state": ("Visit VisitState change_rate decode_visit encode_visit reach visit_flaw"),
             "crawl.scope": (
-                "MAX_SCOPE_CHARS SCOPE_KINDS ScopeKind domain_of exclusion is_within public_suffixes "
+                "MAX_SCOPE_CHARS SCOPE_KINDS ScopeKind domain_of exclusion is_within leaves_out public_suffixes "
                 "scope_after_redirect scope_for scope_words"
             ),
         },
     )
 
 __all__ = [
-    "FETCH_CLASSES", "MAX_SCOPE_CHARS", "MOVED_BY", "PAGE_LEAF_STATE", "SCOPE_KINDS", "SITE_ORDERS", "UNWANTED_REASONS",
-    "AddressDenied", "AddressPrefixes", "AddressRefused", "AliasEvidence", "BadCoding", "BadExclude", "BadHostsFile",
-    "BadUrl", "BandwidthWait", "ChosenSites", "CrawlConfig", "CrawlControl", "CrawlDecision", "CrawlStatus", "Crawler",
-    "Decide", "FamilyMissing", "FetchDeclined", "FetchFailed", "FetchHours", "FetchLoad", "FetchMeter", "Fetched",
-    "Fetcher", "FindElsewhere", "FindWay", "InlineParsers", "JudgeAddress", "Locate", "MirrorAlias", "MirrorCandidate",
-    "MirrorDetector", "OperatorBlocklist", "Page", "PageUnreadable", "ParseResult", "ParseTask", "Parsers",
-    "QueuePosition", "RequestSigner", "Robots", "RobotsAccess", "RobotsCache", "ScopeKind", "SentRequest",
-    "SiteFigures", "SiteGroup", "SiteOrder", "SitePage", "SiteWait", "TokenAnswer", "TokenIssuer", "Trail",
-    "TrapLearning", "TxtRecords", "UrlSeenTest", "UrlStage", "UrlStatus", "Visit", "VisitState", "WaitingSite",
+    "FETCH_CLASSES", "MAX_SCOPE_CHARS", "MOVED_BY", "PAGE_LEAF_STATE", "SCOPE_KINDS", "SITE_ORDERS",
+    "UNWANTED_REASONS", "AddressDenied", "AddressPrefixes", "AddressRefused", "AliasEvidence", "BadCoding",
+    "BadHostsFile", "BadUrl", "BandwidthWait", "ChosenSites", "CrawlConfig", "CrawlControl", "CrawlDecision",
+    "CrawlStatus", "Crawler", "Decide", "FamilyMissing", "FetchDeclined", "FetchFailed", "FetchHours", "FetchLoad",
+    "FetchMeter", "Fetched", "Fetcher", "FindElsewhere", "FindWay", "InlineParsers", "JudgeAddress", "Locate",
+    "MirrorAlias", "MirrorCandidate", "MirrorDetector", "OperatorBlocklist", "Page", "PageUnreadable", "ParseResult",
+    "ParseTask", "Parsers", "QueuePosition", "RequestSigner", "Robots", "RobotsAccess", "RobotsCache", "ScopeKind",
+    "SentRequest", "SiteFigures", "SiteGroup", "SiteOrder", "SitePage", "SiteWait", "TokenAnswer", "TokenIssuer",
+    "Trail", "TrapLearning", "TxtRecords", "UrlSeenTest", "UrlStage", "UrlStatus", "Visit", "VisitState", "WaitingSite",
     "admit_urls", "allowed_depth", "anywhere", "canonical_url", "change_rate", "chosen_sites", "decode_body",
     "decode_visit", "different_bits", "domain_of", "encode_visit", "exclusion", "forgotten", "gone_page",
-    "hashes_cover", "is_canonical", "is_within", "kept_headers", "nowhere", "open_fetcher", "open_parsers",
-    "parse_task_of", "permitted", "prefix_words", "public_suffixes", "reach", "read_page", "read_request",
-    "refusal_reason", "refuse_address", "request_fields", "scope_after_redirect", "scope_for", "scope_words",
-    "signature", "span", "unfit", "visit_flaw",
+    "hashes_cover",
+    "is_canonical", "is_within", "kept_headers", "leaves_out", "nowhere", "open_fetcher", "open_parsers",
+    "parse_task_of", "permitted",
+    "prefix_words", "public_suffixes", "reach", "read_page", "read_request", "refusal_reason", "refuse_address",
+    "request_fields", "scope_after_redirect", "scope_for", "scope_words", "signature", "span", "unfit", "visit_flaw",
 ]  # fmt: skip

@@ -92,6 +92,12 @@ def exclusion(patterns: Sequence[str]) -> str:
     return EXCLUDES + "#".join(patterns) if patterns else ""
 
 
+def leaves_out(scope: str, url: str) -> bool:
+    """Tell whether a canonical URL would lie in a scope, and a pattern of it leaves the URL out."""
+    bound, _, patterns = scope.partition(EXCLUDES)
+    return bool(patterns) and is_within(bound, url) and _is_excluded(patterns, url)
+
+
 def scope_words(scope: str) -> str:
     """Return a scope as people read it, "" for the whole web."""
     bound, _, patterns = scope.partition(EXCLUDES)

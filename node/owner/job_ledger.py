@@ -7,7 +7,7 @@ asked for only while somebody looks. `node/jobs/job_schedule.py` keeps the jobs 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from crawl import scope_words
+from crawl import leaves_out, scope_words
 from node.api.body import Json
 from node.api.crawl import Pace, Seed
 from node.api.owner import JobEntry
@@ -117,6 +117,11 @@ class JobLedger:
                     self._jobs[place] = replace(job, wait=JobWait(job.wait.seeds), cancelled_at=now, every="")
                 return self._jobs[place]
         return None
+
+    def excluding(self, url: str) -> int:
+        """Return the number of the newest job whose patterns leave out a canonical URL, 0 where none does."""
+        jobs = ((job.number, {seed["scope"] for seed in job.wait.seeds}) for job in reversed(self._jobs))
+        return next((number for number, scopes in jobs if any(leaves_out(each, url) for each in scopes)), 0)
 
     def begin_round(self) -> None:
         """Have all that has no outcome yet asked for once more."""

@@ -214,8 +214,12 @@ class Service:
         return await self._core.jobs.progress.answer(asked)
 
     async def explain(self, url: str) -> Explained:
-        """Say whether a URL would be fetched, by which node, when, and why not."""
-        return await self._core.jobs.explanations.explain(url)
+        """Say whether a URL would be fetched, by which node, when, and why not; with the job of this node that leaves
+        it out, where nobody has found it."""
+        told = await self._core.jobs.explanations.explain(url)
+        if told.answer == "unknown" and (number := self.owner.ledger.excluding(told.canonical or "")):
+            return msgspec.structs.replace(told, why=f"excluded by job {number} of this node; {told.why}")
+        return told
 
     async def evidence(self, *, fetches: bool) -> Accused:
         """Return the evidence against authors of pages. `fetches`: fetch some pages of each author again where there

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from crawl import (
     SCOPE_KINDS,
-    BadExclude,
     ScopeKind,
     Visit,
     canonical_url,
@@ -18,6 +17,7 @@ from crawl import (
     scope_for,
     visit_flaw,
 )
+from crawl.errors import BadExclude
 from crawl.scope import (
     ALL_EXCLUDE_CHARS,
     MAX_EXCLUDE_CHARS,
