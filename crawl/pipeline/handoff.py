@@ -22,6 +22,7 @@ from crawl.frontier.url_seen import AsyncUrlSeenTest
 from crawl.pipeline.crawl_status import CrawlCounters
 from crawl.pipeline.ports import Sink, SiteAccess
 from crawl.schedule.url_state import Visit, VisitState, rank, rank_of
+from crawl.scope import EXCLUDES, is_within
 from dht import Clock, RemoteError
 
 log = logging.getLogger(__name__)
@@ -63,6 +64,7 @@ class Handoff:
     counters: CrawlCounters
     clock: Clock
     rng: Random
+    judging: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def deliver(self, task: FetchTask, delivery: Delivery) -> None:
         """Make all that a task brought safe with its owners; raises SlotLost."""
@@ -103,6 +105,9 @@ class Handoff:
         if urls and not trail.is_sitemap:  # there are few sitemaps
             most = rank_of(trail.depth, trail.scope)  # rules may allow less
             urls = await self._unseen(urls, [most] * len(urls))
+        if EXCLUDES in trail.scope:  # a stranger's patterns may be slow: in a thread, which remembers its answers
+            async with self.judging:
+                await asyncio.to_thread(lambda: [is_within(trail.scope, url) for url in urls])
         found, refusals = admit_urls(urls, trail, self.access.decide)
         for reason in refusals:
             self.counters.count_refusal(reason)

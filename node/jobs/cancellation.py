@@ -2,8 +2,8 @@
 It also has known URLs fetched again now.
 
 Only the holder of a slot's lease writes outcomes. So a node cancels what waits in its own slots; a node that is alone
-in its network cancels all. `seed_publisher.py` asks the holders of other slots to fetch known URLs
-again. An outcome outlasts a restart, and passes to the next holder with the slot.
+in its network cancels all. An outcome outlasts a restart, and passes to the next holder with the slot.
+`seed_publisher.py` asks the holders of other slots to fetch known URLs again.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence

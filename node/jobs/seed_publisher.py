@@ -130,7 +130,10 @@ class SeedPublisher:
         if not (self._each.take(peer, now, count) and self._strangers.take("", now, count)):
             raise BadMessage(peer.hex(), "too many seeds of strangers at once; hand them in again later")
         if message.again:
-            await self._outcomes.make_due([Followed(seed.url, seed.depth, seed.scope) for seed in found], RESTED_S)
+            asked = [Followed(seed.url, seed.depth, seed.scope) for seed in found]
+            await self._outcomes.make_due(asked, RESTED_S)
+            if self._outcomes.held_elsewhere(asked):
+                raise BadMessage(peer.hex(), "asks for seeds of a slot that this node does not hold")
             return SeedsTaken()
         return SeedsTaken(await self._write(found))
 

@@ -228,5 +228,8 @@ async def test_known_seeds_are_fetched_again_by_the_holders_of_their_slots_once_
     member.now -= 1.0
     await node.seeds.fetch_again(asked)
     assert not member.outcomes, "a stranger could have a page fetched all the time"
+    message = HandSeeds(tuple((seed.url, 1) for seed in asked), again=True)
+    with pytest.raises(BadMessage, match="does not hold"):
+        await member.handlers[HandSeeds](ME, message)
     with pytest.raises(PeerTimeout, match="any holder"):
         await Node(ME, [ME, MEMBER]).seeds.fetch_again(asked)
