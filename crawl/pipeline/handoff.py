@@ -64,7 +64,7 @@ class Handoff:
     counters: CrawlCounters
     clock: Clock
     rng: Random
-    judging: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _judging: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
 
     async def deliver(self, task: FetchTask, delivery: Delivery) -> None:
         """Make all that a task brought safe with its owners; raises SlotLost."""
@@ -106,7 +106,7 @@ class Handoff:
             most = rank_of(trail.depth, trail.scope)  # rules may allow less
             urls = await self._unseen(urls, [most] * len(urls))
         if EXCLUDES in trail.scope:  # a stranger's patterns may be slow: in a thread, which remembers its answers
-            async with self.judging:
+            async with self._judging:
                 await asyncio.to_thread(lambda: [is_within(trail.scope, url) for url in urls])
         found, refusals = admit_urls(urls, trail, self.access.decide)
         for reason in refusals:
