@@ -22,14 +22,13 @@ from index.query.search_rules import SearchRules
 from index.results.answer_checks import wrong_hit, wrong_marks
 from index.results.near_copies import Sign, say_the_same
 from index.results.page_cursor import PageCursor, statistics_digest
-from index.results.result_picker import PickedHit, bounds_hosts, pick
+from index.results.result_picker import SIMILAR, PickedHit, bounds_hosts, first_hits, pick, plainest
 from index.results.top_k_merge import MergedHit
 from index.shard.messages import HitRow
 
 log = logging.getLogger(__name__)
 
 LIES = 3  # after so many a peer is asked no more for a while
-SIMILAR = 5  # copies named with a result
 SPARE = 8  # results beyond a page, for those that turn out not to be there
 UNREADABLE = 3  # documents of one peer that nobody has: it made them up
 
@@ -164,11 +163,14 @@ class PageFiller:
                     left = [each for each in left if each.found.hit.id != pinned.id]
                 elif pinned is not None and all(each.found.hit.id != pinned.id for each in left[:limit]):
                     limit = max(limit - 1, 1)
+                first = {found.hit.id for found in first_hits(outcome.order)} if is_crowded else set()
                 left.reverse()  # the best is last, and taken first
                 while left and len(page.shown) < limit:
                     batch = [left.pop() for _ in range(min(len(left), limit - len(page.shown)))]
                     texts = await read(_wanted(batch))
+                    urls = {bytes(id_): text.url for id_, text in texts.items() if text is not None}
                     for each in batch:
+                        each.original = plainest(each, first, urls)
                         if each.original.peer != me:
                             await asyncio.sleep(0)  # checking takes a millisecond; others may go first
                         self._check(outcome, each, texts, page)

@@ -21,12 +21,12 @@ from index.query.patterns import MAX_ALTERNATIVES, alternatives, find_patterns, 
 from index.query.scoring import Scored, occurrences, score
 from index.query.search_rules import NEWEST_RULES, SearchRules
 from index.results.near_copies import Likeness, Sign, are_near, likeness, no_signature, say_the_same
-from index.results.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site, place_among_copies
+from index.results.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, SIMILAR, TEN, names_site, place_among_copies
 from index.shard.corrections import proposals
 from index.text.analyzer import is_unspaced
 from index.text.field_terms import analyse
 from index.text.forward_index import ForwardRecord, forward_of
-from index.text.site_host import host_of
+from index.text.site_host import host_of, is_plainer
 from index.text.surfaces import words_of
 from index.text.tags import day_of
 
@@ -203,11 +203,17 @@ def _first(found: Sequence[_Found]) -> dict[DocumentId, Scored]:
 
 def _with_original(hit: OracleHit, scores: Mapping[DocumentId, Scored]) -> OracleHit:
     """Show the copy in the asker's language that was seen first in the place of the best one, where it is one of the
-    first hits."""
-    every, scores = (hit.text, *hit.similar), {**scores, hit.text.id: hit.scored}
-    known = [each for each in every if each.id in scores]
-    shown = min(known, key=lambda each: place_among_copies(scores[each.id].numbers.foreign, each.first_seen))
-    return OracleHit(shown, scores[shown.id], tuple(each for each in every if each is not shown))
+    first hits. Of several such, show the plainest address."""
+    every, all_scores = (hit.text, *hit.similar), {**scores, hit.text.id: hit.scored}
+
+    def place(text: Text) -> tuple[int, int]:
+        return place_among_copies(all_scores[text.id].numbers.foreign, text.first_seen)
+
+    shown = min((each for each in every if each.id in all_scores), key=place)
+    for each in [each for each in every if each is not shown][:SIMILAR]:
+        if each.id in scores and place(each) == place(shown) and is_plainer(each.url, shown.url):
+            shown = each
+    return OracleHit(shown, all_scores[shown.id], tuple(each for each in every if each is not shown))
 
 
 def _written_in(text: Text) -> set[str]:

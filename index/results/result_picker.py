@@ -5,15 +5,15 @@ Else it is shown, unless three of the ten are of its host already. Then it is pa
 it. Where nothing else follows, the best hits that were passed over fill the ten.
 
 A copy that was seen on an earlier day than the page above it is shown in its place: so whoever copies a page gains
-nothing. Before days, languages decide: a copy in the asker's stands before those in others. All this holds of the first
-ten hits of the order, at most three of a host, which every answer has. Where a site was asked for, or dates decide,
-nothing is replaced.
+nothing. Before days, languages decide: a copy in the asker's stands before those in others. Of copies that are equal in
+both, the plainest address is shown (`plainest`). All this holds of the first ten hits of the order, at most three of a
+host, which every answer has. Where a site was asked for, or dates decide, nothing is replaced.
 
 Peers give only the best hits of a host. `SiteHits` bounds from where on others may be missing, and how many.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -21,9 +21,11 @@ from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
 from index.results.near_copies import NearIndex
 from index.results.top_k_merge import MergedHit
 from index.shard.messages import BestAnswer, HitRow
+from index.text.site_host import is_plainer
 
 TEN = 10  # results, of which
 OF_ONE_HOST = 3  # at most so many are of one host
+SIMILAR = 5  # copies named with a result
 MAX_ELSEWHERE = 16  # pages of other hosts folded under one result: both texts of each are read
 
 AreAlike = Callable[[HitRow, HitRow], bool]
@@ -76,7 +78,27 @@ def pick(
     return picker.picked
 
 
-def _first_hits(order: Sequence[MergedHit]) -> Iterator[MergedHit]:
+def first_hits(order: Sequence[MergedHit]) -> Iterator[MergedHit]:
+    """Yield the ten hits of which others may be shown in place of their copies, at most three of a host."""
+    return islice(_first_of_hosts(order), TEN)
+
+
+def plainest(picked: PickedHit, first: Container[bytes], urls: Mapping[bytes, str]) -> MergedHit:
+    """Return the hit to be shown of a result: of those that rank as the original among copies, the plainest address.
+    `first`: the ids of the first hits; `urls`: the addresses that are known, by id."""
+    shown = picked.original
+    for each in picked.copies[:SIMILAR]:
+        one, other = each.hit, shown.hit
+        if {one.id, other.id} <= urls.keys() and one.id in first and _place(one) == _place(other):
+            shown = each if is_plainer(urls[one.id], urls[other.id]) else shown
+    return shown
+
+
+def _place(hit: HitRow) -> tuple[int, int]:
+    return place_among_copies(hit.foreign, hit.first_seen)
+
+
+def _first_of_hosts(order: Sequence[MergedHit]) -> Iterator[MergedHit]:
     """Yield the first three hits of each host, down the order."""
     of_host = Counter[bytes]()
     for found in order:
@@ -106,9 +128,7 @@ class _Picker:
         first = next((e for e in near if e.takes(found.hit) and self._are_alike(e.found.hit, found.hit)), None)
         if first is not None:
             first.add(found)
-            here, there = ((hit.foreign, hit.first_seen) for hit in (found.hit, first.original.hit))
-            is_original = place_among_copies(*here) < place_among_copies(*there)
-            if is_original and found in islice(_first_hits(self._order), TEN):
+            if _place(found.hit) < _place(first.original.hit) and found in first_hits(self._order):
                 first.original = found
         return first is not None
 

@@ -27,6 +27,13 @@ def host_of(url: str) -> str:
         return ""
 
 
+def is_plainer(url: str, other: str) -> bool:
+    """Tell whether of two addresses of one page people would rather see the first: that of the host above the other's
+    (`www.` counts as the domain itself), or the shorter one of the same host."""
+    host, beside = (host_of(each).removeprefix("www.") for each in (url, other))
+    return len(url) < len(other) if host == beside else bool(host) and beside.endswith(f".{host}")
+
+
 def front_name(url: str) -> str:
     """Return the name of the host, without its port, whose front page is at a URL; "" where that is another page."""
     try:

@@ -9,7 +9,7 @@ from msgspec import structs
 from dht import NodeId
 from index.query.parser import parse_query
 from index.results.near_copies import NEAR_BITS, NearIndex, are_near, likeness
-from index.results.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, PickedHit, names_site, pick
+from index.results.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, PickedHit, names_site, pick, plainest
 from index.results.top_k_merge import MergedHit
 from index.shard.messages import HitRow
 
@@ -104,6 +104,21 @@ def test_whoever_was_seen_first_is_shown_in_the_place_of_a_better_placed_copy() 
     assert number_of(pick(strangers, believe, 10)[0].original) == 0, "the later copy, in the asker's language"
     far = pick([copy, *(hit(n, n + 9) for n in range(1, 10)), hit(10, 2, digest=7, first_seen=100)], believe, 10)
     assert number_of(far[0].original) == 0, "an answer of few results may not have the eleventh hit"
+
+
+def test_of_copies_as_old_as_each_other_the_plainest_address_is_shown() -> None:
+    order = [hit(n, n, digest=7, first_seen=100) for n in range(3)] + [hit(3, 3, digest=7, first_seen=101)]
+    (picked,) = pick(order, believe, 10)
+    ids = [each.hit.id for each in order]
+
+    def shown(*urls: str, first: int = 4) -> int:
+        return number_of(plainest(picked, ids[:first], dict(zip(ids, urls, strict=False))))
+
+    cdn, www, home = "http://cdn.a.example/index.html", "http://www.a.example/index.html", "http://www.a.example/"
+    assert shown(cdn, www) == 1 and shown(cdn, www, home) == 2 and shown(home, cdn, www) == 0
+    assert shown(cdn, "http://b.example/") == 0, "a stranger's copy stands where it is"
+    assert shown(cdn, cdn, cdn, home) == 0, "a younger copy is never shown"
+    assert shown(cdn, www, home, first=1) == 0, "other answers may not have the second hit"
 
 
 def test_who_has_the_last_word_may_say_that_a_copy_is_none() -> None:
