@@ -38,9 +38,9 @@ from dht import (
 from node.api.body import Json
 from node.api.crawl import Explained
 from node.crawling.fetch_rules import FetchRules
+from node.crawling.typed_address import bad_url_text
 from node.crawling.url_lookup import UrlLookup
 from node.jobs.explain_verdict import Facts, changes, verdict
-from node.jobs.submission import GIVE_URL
 
 ASK_WITHIN_S = 5.0
 MAX_REASON_CHARS = 300
@@ -114,7 +114,7 @@ class Explanations:
         try:
             url = canonical_url(text)
         except BadUrl as error:
-            return Explained(url=text, canonical=None, answer="no", why=f"{error.reason}; {GIVE_URL}")
+            return Explained(url=text, canonical=None, answer="no", why=bad_url_text(text, error))
         now = self._clock().wall
         place, view = await self._known.place(url), self._overlay.view
         slot, decision = slot_of(place, view.strategy.slot_bits), self._rules.decide(url)

@@ -20,12 +20,12 @@ from crawl import (
 from dht import Clock
 from node.api.crawl import Crawled, Refused, Seed
 from node.crawling.fetch_rules import FetchRules
+from node.crawling.typed_address import bad_url_text
 from node.crawling.url_lookup import UrlLookup
 from node.jobs.cancellation import CANCELLED
 from node.jobs.resubmission import Resubmission
 from node.jobs.seed_publisher import SeedPublisher
 
-GIVE_URL = "give an http or https URL such as https://example.org/"
 EXCLUDED = "excluded by this job"
 
 
@@ -67,7 +67,7 @@ class Submission:
             try:
                 url = canonical_url(text)
             except BadUrl as error:
-                refused.append(Refused(text, f"{error.reason}; {GIVE_URL}"))
+                refused.append(Refused(text, bad_url_text(text, error)))
                 continue
             bounds = scope_for(scope, url) + left_out
             if reason := _exclusion_reason(bounds, url) or self._refusal(url):

@@ -204,7 +204,8 @@ def busy(town: Village, one: Machine) -> None:
 def wrong_questions(one: Machine) -> None:
     """Addresses and queries that are none, by command and over HTTP."""
     error = refused(one, "crawl", "notaurl", code=1)
-    assert error == "refused: notaurl: not a URL; give an http or https URL such as https://example.org/\n"
+    remedy = "write http://notaurl/ if it is a host of your own network"
+    assert error == f"refused: notaurl: its host has no dot; {remedy}\n"
     assert "only http and https" in refused(one, "crawl", "ftp://a.test/", code=1)
     code, found = one.ask("/api/v1/search", {"q": "pool AND (library"})
     assert code == 200 and found["readings"], "read as well as can be, and it says how"

@@ -13,6 +13,7 @@ from node.api.body import Json
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import client
 from node.cli.http_client import HttpClient
+from node.crawling.typed_address import with_scheme
 from node.errors import NothingToDo
 from node.jobs.job_progress import MAX_ASKED
 from node.jobs.job_wait import JobWait
@@ -88,7 +89,7 @@ def _explain(arguments: Namespace) -> int:
         raise NothingToDo("--explain", "asks about its own URL alone", "leave the others out, or --explain")
     if arguments.exclude:
         raise NothingToDo("--explain", "asks about no job, so --exclude has no effect", "use --dry-run with both")
-    body = client(arguments).get("/api/v1/explain", {"url": _address(arguments.explain)})
+    body = client(arguments).get("/api/v1/explain", {"url": with_scheme(arguments.explain)})
     if arguments.json:
         print_json(body)
     else:
@@ -102,20 +103,13 @@ def _batches(arguments: Namespace) -> Iterator[tuple[list[str], list[str]]]:
     sitemaps = ((text, True) for text in arguments.sitemaps)
     given: Iterator[tuple[str, bool]] = (entry for part in (pages, sitemaps) for entry in part)
     while batch := list(islice(given, BATCH)):
-        yield [_address(t) for t, is_map in batch if not is_map], [_address(t) for t, is_map in batch if is_map]
+        yield [with_scheme(t) for t, is_map in batch if not is_map], [with_scheme(t) for t, is_map in batch if is_map]
 
 
 def _pages(arguments: Namespace) -> Iterator[str]:
     yield from arguments.urls
     for file in arguments.files:
         yield from read_seeds(file)
-
-
-def _address(text: str) -> str:
-    """Put https:// before what was typed where that makes it an address; other words go as they are, and are refused
-    with the reason."""
-    host = text.partition("/")[0].partition(":")[0]
-    return f"https://{text}" if "://" not in text and ("." in host or host == "localhost") else text
 
 
 def _print_told(told: _Answers, arguments: Namespace) -> None:

@@ -7,6 +7,7 @@ from aiohttp import web
 
 from crawl import BadUrl, canonical_url
 from dht import RemoteError
+from node.crawling.typed_address import with_scheme
 from node.service.service import Service
 from node.views.safe_text import plain
 from node.web.rendering.pages import IS_OWNER, Pages
@@ -108,6 +109,6 @@ def typed_url(text: str) -> str:
     """Return the canonical form of an address, https where it names no scheme; "" where it is none."""
     text = text.strip()
     try:
-        return canonical_url(text if "://" in text else f"https://{text}") if text and len(text) <= MAX_URL else ""
+        return canonical_url(with_scheme(text)) if text and len(text) <= MAX_URL else ""
     except BadUrl:
         return ""
