@@ -100,7 +100,7 @@ def _add_setup(verbs: Verbs) -> None:
     init.add_argument("--name", default="private", help="name of the new private network (default: private)")
     init.add_argument("--site", default="", metavar="URL", help="crawl this site at the first start")
     add_repeatable(init, "--set", "KEY=VALUE", "set a value, such as node.web_port=8190")
-    init.add_argument("--yes", action="store_true", help="ask nothing (same as when there is no terminal)")
+    init.add_argument("--yes", action="store_true", help="ask nothing, neither here nor in a browser")
     add_place(init, json=True)
     identity = add_family(verbs, "identity", "the key that identifies a node")
     add_place(add_verb(identity, "show", "setup:identity_show", "print node id and public key"), json=True)

@@ -12,6 +12,7 @@
 - vouchers/: the vouchers of invitations that this node handed out in words
 - leaving: exists while the node hands everything over to leave its network for good
 - first-site: the address that the node crawls at its first start
+- welcome: exists until the owner of a node that was made without questions has answered or skipped them in a browser
 - owner-told: the open matters that the hook reported to the owner
 - hosts.json: the hosts that the owner paused or refuses
 - schedule.json: the last crawl jobs, and those that the node submits again every day or week
@@ -51,7 +52,7 @@ class DataDir:
         self.invitation, self.vouchers = root / "invitation", root / "vouchers"
         self.leaving, self.owner_told = root / "leaving", root / "owner-told"
         self.admin_token = root / "admin.token"
-        self.format, self.first_site = root / "format", root / "first-site"
+        self.format, self.first_site, self.welcome = root / "format", root / "first-site", root / "welcome"
         self.keys, self.dht, self.store = root / "keys", root / "dht", root / "store"
         self.index, self.seen = root / "index", root / "seen"
         self.evidence, self.host_wishes = root / "evidence", root / "hosts.json"
@@ -101,6 +102,15 @@ class DataDir:
                 f"is missing, though a node's data is here ({found.name})",
                 f"put it back from a backup; to start as a new node, move {self.root} away and run `dse-node init`",
             )
+
+    def is_unused(self) -> bool:
+        """Tell whether nobody has set a node up here yet, and none has left data; not where that cannot be seen."""
+        try:
+            parts = [part for part in (self.dht, self.store, self.index, self.seen) if part.is_dir()]
+            left = (self.config, self.network, *(path for part in parts for path in part.iterdir()))
+            return not any(path.exists() for path in left)
+        except OSError:
+            return False
 
     def found(self, node_id: str) -> None:
         """Note that the node which lives here is the first of its network."""

@@ -137,7 +137,8 @@ async def _serve(
         history = FigureHistory(data.figures)
         stack.callback(history.close)
         answers = Service(core, overlay, network, departure, system_clock, settings, newest_lines(), history)
-        web = WebServer(answers, config.node, config.crawl, data.read_token(), VERSION, own, network.name, data.keys)
+        token, folders = data.read_token(), (data.keys, data.welcome)
+        web = WebServer(answers, config.node, config.crawl, token, VERSION, own, network.name, *folders)
         answers.owner.report = added(WEB_REPORT)(data.report, lambda: web.url, settings, system_clock)
         spare_collector()
         log.info("node starts id=%s network=%s", own.node_id.hex(), network.name)
@@ -168,7 +169,7 @@ async def _serve(
             start("twin", lambda: give_way_to_twin(overlay))
             start("clean-end", lambda: ending.run(partial(take_leave, core, overlay)))
             await web.listening.wait()
-            greet_person(config.node)
+            greet_person(config.node, web.new_login_path() if data.welcome.exists() else "")
             _start_joining(start, config.node, network, overlay)
 
 
@@ -193,8 +194,12 @@ def _moving_in(core: NodeCore, config: StoreConfig, root: Path) -> MovingIn:
     return MovingIn(root, config, take, publish, denied, system_clock)
 
 
-def greet_person(config: NodeConfig) -> None:
-    """Tell a person who started the node at a terminal where its pages are; services have the log."""
+def greet_person(config: NodeConfig, login_path: str) -> None:
+    """Tell a person who started the node at a terminal where its pages are; services have the log. `login_path`: of a
+    link that logs the owner in, "" where nobody has to set the node up any more."""
+    if login_path:  # not logged: the owner's pages show the log
+        print(f"Set this node up within 5 minutes: {base_url(config)}{login_path}", file=sys.stderr)
+        print("Later: run `dse-node open`, and follow its link", file=sys.stderr, flush=True)
     if sys.stderr.isatty():
         print(f"\nSearch page:  {base_url(config)}/", file=sys.stderr)
         print("Owner's page: run `dse-node open` in another terminal", file=sys.stderr)

@@ -59,7 +59,7 @@ class ServiceUnit:
 
     `command`: program and arguments. `owner`: the account of a system unit; "" for one that systemd makes up for it,
     whose data lies in STATE_DIR. `has_namespaces`: whether this system lets the unit have namespaces of its own.
-    `is_packaged`: whether a package of the system brings it, so that it is there before its node is made."""
+    `is_packaged`: whether a package of the system brings it."""
 
     command: tuple[str, ...]
     data_dir: str
@@ -75,11 +75,10 @@ class ServiceUnit:
         return "\n".join((mark, self._unit(), self._service(), self._install()))
 
     def _unit(self) -> str:
-        made = f"ConditionPathExists={_path(self.data_dir)}/config.toml\n" if self.is_packaged else ""
         network = "Wants=network-online.target\nAfter=network-online.target\n" if self.is_system else ""
         return (
             "[Unit]\nDescription=dse-node, a node of a distributed web search engine\n"
-            f"{network}{made}StartLimitIntervalSec=0\n"  # a disk that is full for a day must not end a node for good
+            f"{network}StartLimitIntervalSec=0\n"  # a disk that is full for a day must not end a node for good
         )
 
     def _service(self) -> str:

@@ -29,9 +29,10 @@ from node.service.service import Service
 from node.web.guard import Guard
 from node.web.key_directory import KeyDirectory
 from node.web.monitoring import Health, Metrics
-from node.web.owner.login import Logins, Owner
+from node.web.owner.login import Logins, Owner, login_path
 from node.web.owner.owner_pages import OwnerPages
 from node.web.owner.strategy_pages import OwnerStrategy
+from node.web.owner.welcome_page import OwnerWelcome
 from node.web.rendering.pages import CrawlerIdentity, Pages
 from node.web.requests.api import Api
 from node.web.requests.caller_limit import caller_of
@@ -71,9 +72,10 @@ class WebServer:
         identity: Identity,
         network: str = "",
         keys: Path = Path("keys"),
+        welcome: Path = Path("welcome"),
     ) -> None:
         """`network`: the name of this node's network, as site owners read it. `keys`: the folder where a publisher's
-        key may lie."""
+        key may lie. `welcome`: a file that is there while the owner has to be asked the first questions."""
         key = CrawlerKey(identity) if crawl.sign else None
         crawler = CrawlerIdentity(crawl.agent, crawl.user_agent(version), network, crawl.info_url, key)
         self._config = config
@@ -83,8 +85,8 @@ class WebServer:
         metrics, pages = Metrics(), Pages(service, crawler)
         preferences = Preferences(pages, RulesFile(config.site_rules))
         new_code = partial(secrets.token_urlsafe, CODE_BYTES)
-        logins = Logins(new_code)
-        owner_pages = OwnerPages(service, pages)
+        self._logins = logins = Logins(new_code)
+        owner_pages = OwnerPages(service, pages, welcome)
         self._searches = RunningSearches(service, new_code)
         self._guard = Guard(config, token, metrics, pages.problem, logins, identity.node_id.hex())
         self._handlers = handlers_of(
@@ -102,6 +104,7 @@ class WebServer:
             Owner(logins, pages),
             owner_pages,
             OwnerStrategy(service, owner_pages, logins, keys),
+            OwnerWelcome(service, owner_pages, welcome),
             KeyDirectory(service, key),
         )
         self._handlers |= added_handlers(service, config)
@@ -112,6 +115,10 @@ class WebServer:
         """Return where the listener is reached; the port is the real one once `listening` is set."""
         host = self._config.web_address
         return f"http://{f'[{host}]' if ':' in host else host}:{self._port}"
+
+    def new_login_path(self) -> str:
+        """Return the path of a link that logs the owner in once."""
+        return login_path(self._logins)
 
     async def run(self, faults: LocalFaults | None = None, supervisor: Supervisor = STRICT) -> None:
         """Serve until cancelled; raises PortMissing at once where the address cannot be had. `faults`: who is told that

@@ -548,7 +548,7 @@ def _start(config: NodeConfig, keys: Path) -> tuple[Site, Callable[[], None]]:
     loop = asyncio.new_event_loop()
     service = FakeService()
     crawl = CrawlConfig(info_url="https://example.org/bot")
-    server = WebServer(service, config, crawl, TOKEN, "0.1.0", OWN, "campus", keys)
+    server = WebServer(service, config, crawl, TOKEN, "0.1.0", OWN, "campus", keys, keys / "welcome")
     task = loop.create_task(server.run())
     thread = threading.Thread(target=loop.run_until_complete, args=(_until_cancelled(task),), daemon=True)
     thread.start()

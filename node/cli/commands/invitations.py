@@ -5,7 +5,7 @@ from argparse import Namespace
 from pathlib import Path
 from random import SystemRandom
 
-from bootstrap import from_words, is_words, load_network, new_words, split_invitation, with_invitation
+from bootstrap import from_words, load_network, new_words, with_invitation
 from dht import (
     BadInvitation,
     Identity,
@@ -14,7 +14,6 @@ from dht import (
     StrategyHistory,
     counted,
     open_voucher,
-    parse_invitation,
     voucher_id,
     write_secret,
 )
@@ -22,11 +21,11 @@ from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.process import holder
 from node.cli.commands.target_node import data_dir
 from node.config.data_dir import DataDir
-from node.errors import BadDataDir, error_text
+from node.errors import BadDataDir
+from node.joining.given_network import invitation_for
 from node.strategy.founding import make_invitation
 from node.views.safe_text import day
 
-MAX_FILE_BYTES = 1 << 20
 MOST_WORDS = 64  # vouchers that one node keeps findable
 
 
@@ -77,16 +76,6 @@ def accept(arguments: Namespace) -> int:
     return 0
 
 
-def invitation_for(network: str, given: str) -> Invitation | None:
-    """Return the invitation that somebody gives, as words or a file, else the one in the text of a network file. Raises
-    BadInvitation where `given` holds none, or one for another network."""
-    identifier = load_network(network).id
-    found = _given(given, identifier) if given else split_invitation(network)[1]
-    if found is not None and found.voucher and (other := open_voucher(found.voucher).network.hex()) != identifier:
-        raise BadInvitation(f"is for the network {other}, this is {identifier}", "ask for one for this network")
-    return found
-
-
 def invitation_facts(invitation: Invitation | None) -> list[tuple[str, str]]:
     """Describe an invitation for people; nothing where there is none."""
     if invitation is None or not invitation.voucher:
@@ -94,24 +83,6 @@ def invitation_facts(invitation: Invitation | None) -> list[tuple[str, str]]:
     voucher, identifier = open_voucher(invitation.voucher), voucher_id(invitation.voucher).hex()
     nodes = counted(voucher.uses, "node")
     return [("invitation", f"{identifier}: for {nodes}, until {day(voucher.expires_at)}")]
-
-
-def _given(given: str, network: str) -> Invitation:
-    if is_words(given) and not Path(given).exists():
-        return from_words(given, network)
-    path = Path(given)
-    try:
-        text = path.read_bytes()[:MAX_FILE_BYTES].decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = f"{given[:80]!r} cannot be read ({error_text(error)})"
-        raise BadInvitation(reason, "give seven words, or the path of a file") from None
-    if text.lstrip().startswith("dse-invitation"):
-        return parse_invitation(text)
-    load_network(path)
-    found = split_invitation(text)[1]
-    if found is None:
-        raise BadInvitation(f"is not in {given[:80]!r}, which is a network file without one", "ask for another file")
-    return found
 
 
 def _newest(data: DataDir) -> Strategy:

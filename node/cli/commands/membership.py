@@ -9,16 +9,17 @@ from pathlib import Path
 from bootstrap import is_url, is_words, load_network, split_invitation
 from dht import Identity, Network, counted, has_met_peers, system_clock
 from node.cli.api_client import ApiClient
-from node.cli.commands.invitations import accept, invitation_facts, invitation_for
+from node.cli.commands.invitations import accept, invitation_facts
 from node.cli.commands.output import asked_for_yes, confirm, print_facts, write_whole
 from node.cli.commands.process import end_process
-from node.cli.commands.setup import UNINVITED, asks_invitations, given_network, solve_puzzle
+from node.cli.commands.setup import UNINVITED, asks_invitations, solve_puzzle
 from node.cli.commands.target_node import client, configuration, data_dir
 from node.config.data_dir import DataDir
 from node.config.settings import Config
 from node.errors import BadDataDir, ConfigError, NothingToDo
 from node.extras import ARCHIVE_WRITER, added
 from node.jobs.moving_in import kept_pages
+from node.joining.given_network import given_network, invitation_for
 from node.strategy.founding import adopt_founder, founder_note
 from node.views.lenient_json import Json
 from node.views.safe_text import plain

@@ -7,7 +7,9 @@ from argparse import Namespace
 
 from crawl import BadHostsFile
 from dht import BadStrategy, LocalFaults, system_clock
-from node.cli.commands.setup import ensure_identity
+from node.cli.arguments import build_parser
+from node.cli.commands.output import is_terminal
+from node.cli.commands.setup import ensure_identity, make_node
 from node.cli.commands.target_node import configuration, data_dir
 from node.cli.main import load
 from node.config.logging_setup import set_up_logging
@@ -16,9 +18,14 @@ from node.process.supervise import CHILD, Restarts, supervise
 
 
 def run(arguments: Namespace) -> int:
-    """Run the node of a data directory until it is told to stop."""
+    """Run the node of a data directory until it is told to stop. Where nobody has made one, make it first, unless a
+    person at a terminal can: its owner is asked in a browser."""
     if arguments.supervise and not os.environ.get(CHILD):
         return supervise([sys.executable, *sys.orig_argv[1:]], Restarts())
+    if arguments.config is None and not is_terminal() and data_dir(arguments).is_unused():
+        place = [] if arguments.data_dir is None else ["--data-dir", arguments.data_dir]
+        made, _ = make_node(build_parser().parse_args(["init", *place]))
+        print(f"no node was in {made.root}: made a new one", file=sys.stderr)
     config = configuration(arguments)
     faults = LocalFaults(system_clock)
     set_up_logging(config.node.log_level, faults=faults)

@@ -1,26 +1,25 @@
 """Does the verbs that need no running node: init, identity show, paths, version."""
 
-import asyncio
 import shlex
 import sys
 import tomllib
 from argparse import Namespace
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from bootstrap import is_url, load_network, split_invitation
 from dht import Identity, PuzzleFile, parse_document, solve_all, work_of
-from node.cli.commands.invitations import invitation_for
 from node.cli.commands.output import ask, is_terminal, print_facts, print_json
 from node.cli.commands.target_node import data_dir
-from node.cli.first_questions import FirstAnswers, costs_here, first_answers, site_named
+from node.cli.first_questions import costs_here, first_answers
 from node.config.data_dir import FIRST_DEPTH, DataDir
+from node.config.first_answers import FirstAnswers, site_named
 from node.config.settings import Config
 from node.config.toml_reader import keys_of, parse_config
 from node.config.toml_writer import explain_keys, toml_value, write_config
 from node.errors import BadDataDir, ConfigError
+from node.joining.given_network import given_network, invitation_for
 from node.strategy.founding import adopt_founder, founder_note, make_network
 from node.version import VERSION
 
@@ -36,14 +35,25 @@ PROFILES: dict[str, dict[str, Any]] = {
 
 
 def init(arguments: Namespace) -> int:
-    """Make a node: directory, identity, network file, configuration, in that order; the configuration makes it one."""
+    """Make a node, and say what comes next."""
+    data, site = make_node(arguments)
+    _print_made(arguments, data, Identity.load(data.identity), site)
+    return 0
+
+
+def make_node(arguments: Namespace) -> tuple[DataDir, str]:
+    """Make a node: directory, identity, network file, configuration, in that order; the configuration makes it one.
+    Return its directory and the site that it crawls first. `arguments`: those of `init`."""
     data = data_dir(arguments)
     if data.config.exists():
         raise BadDataDir(str(data.root), "there is a node here already", "start it: `dse-node run`")
     answers = _answers(arguments, data)
-    site = site_named(arguments.site) or answers.site
+    site = site_named(arguments.site, "--site") or answers.site
     given: str = arguments.network or answers.network
     network = given_network(given) if given else None
+    if network and is_url(given):
+        found = load_network(network)
+        print(f"the network there: {found.name}, id {found.id}", file=sys.stderr)
     invitation = invitation_for(network, arguments.invitation or answers.invitation) if network is not None else None
     pairs = [f"node.seed_url={given}"] if is_url(given) else []
     settings = chosen_settings(arguments.profile, [*pairs, *answers.settings, *arguments.set])
@@ -58,6 +68,8 @@ def init(arguments: Namespace) -> int:
         print("keep the offline key on another medium; either key signs the network's strategy", file=sys.stderr)
         data.found(identity.node_id.hex())
         network, invitation = split_invitation(network)
+        if not (arguments.yes or arguments.json or is_terminal()):
+            data.welcome.touch()
     elif not is_url(given) and settings.get("node.mode") != "client" and founder_note(Path(given)).exists():
         key = adopt_founder(data, identity.node_id.hex(), Path(given))
         if key is not None:
@@ -69,10 +81,9 @@ def init(arguments: Namespace) -> int:
     data.config.write_text(write_config(Config, settings))
     if site:
         data.first_site.write_text(f"{site}\n")
-    _print_made(arguments, data, identity, site)
     if invitation is None and settings.get("node.mode") != "client" and asks_invitations(network):
         print(UNINVITED, file=sys.stderr)
-    return 0
+    return data, site
 
 
 def _answers(arguments: Namespace, data: DataDir) -> FirstAnswers:
@@ -88,18 +99,6 @@ def _answers(arguments: Namespace, data: DataDir) -> FirstAnswers:
 
 def asks_invitations(network: str) -> bool:
     return parse_document(load_network(network).first.document).admission == "invited"
-
-
-@cache  # a wizard checks it at its question
-def given_network(given: str) -> str:
-    """Return the checked text of a network file, given its path or its URL."""
-    if not is_url(given):
-        return Path(given).read_text() if load_network(Path(given)) else ""
-    from bootstrap import fetch_network
-
-    text, network = asyncio.run(fetch_network(given))
-    print(f"the network there: {network.name}, id {network.id}", file=sys.stderr)
-    return text
 
 
 def chosen_settings(profile: str, pairs: Sequence[str]) -> dict[str, Any]:

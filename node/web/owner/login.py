@@ -88,8 +88,7 @@ class Owner:
     async def make_login_link(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/login: the path of a link that logs in once."""
         await read_body(request, NoFields)
-        code = self._logins.new_link(_now())
-        return json_response(LoginLink(path=f"{route('login').path}?code={code}", expires_in_s=LINK_S))
+        return json_response(LoginLink(path=login_path(self._logins), expires_in_s=LINK_S))
 
     async def login(self, request: web.Request) -> web.Response:
         """Use a link up and lead to the owner's page, logged in; what only looks ahead uses nothing up. Without a link,
@@ -112,6 +111,11 @@ class Owner:
         answer = web.Response(status=303, headers={"Location": "/"})
         answer.del_cookie(_cookie(request), secure=is_https(request))
         return answer
+
+
+def login_path(logins: Logins) -> str:
+    """Return the path of a new link that logs the owner in once, within LINK_S."""
+    return f"{route('login').path}?code={logins.new_link(_now())}"
 
 
 def has_session(request: web.Request, logins: Logins) -> bool:

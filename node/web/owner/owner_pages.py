@@ -8,6 +8,7 @@ again.
 import time
 from hashlib import sha256
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlencode
 
@@ -15,6 +16,7 @@ from aiohttp import web
 
 from crawl import SCOPE_KINDS, SiteGroup
 from node.api.crawl import Pace
+from node.crawling.typed_address import with_scheme
 from node.errors import ConfigError
 from node.owner.figure_history import Span
 from node.owner.member_page import ORDERS
@@ -44,14 +46,17 @@ REFUSAL_CHARS = 300
 class OwnerPages:
     """Holds the handlers of the owner's pages, named as in the table of routes."""
 
-    def __init__(self, service: Service, pages: Pages) -> None:
-        self._service, self._pages = service, pages
+    def __init__(self, service: Service, pages: Pages, welcome: Path) -> None:
+        """`welcome`: a file that is there while the owner has to be asked the first questions."""
+        self._service, self._pages, self._welcome = service, pages, welcome
         static = files("node.web") / "static"
         self._style, self._script = ((static / name).read_text() for name in ("owner.css", "owner.js"))
         self._version = sha256((self._style + self._script).encode()).hexdigest()[:10]
 
     async def owner_overview(self, request: web.Request) -> web.Response:
-        """Show how the node is, in a sentence, and its figures over time."""
+        """Show how the node is, in a sentence, and its figures over time; the first questions while they are open."""
+        if self._welcome.exists():
+            return lead_to(request, "owner_welcome")
         wanted = parameters(request, "owner_overview").text("span")
         span: Span | None = next((each for each in get_args(Span) if each == wanted), None)
         if span is None:
@@ -154,8 +159,7 @@ class OwnerPages:
         every = next((pace for pace in get_args(Pace) if pace == values.text("every")), None)
         if every is None:
             raise BadParameter("every", "is neither daily nor weekly")
-        url = values.text("url").strip()
-        url = url if "://" in url else f"http://{url}"
+        url = with_scheme(values.text("url").strip())
         exclude = values.text("exclude").split()
         told = await self._service.crawl([url], depth=values.count("depth"), scope=scope, every=every, exclude=exclude)
         refused = next((each.reason for each in told.refused), "")

@@ -48,6 +48,14 @@ _SETTINGS = (
     Parameter("accepted", "when the setting that a form sent is in force: now or later", most=8),
     Parameter("refused", "why it was not taken", most=500),
 )
+_ANSWERS = (
+    Parameter("network", "file or URL of a network to join, and words of an invitation", most=MAX_URL),
+    Parameter("disk", "the most disk space to use, such as 50 GB", most=80),
+    Parameter("rate", "the most to download in a second, such as 500 kB/s", most=80),
+    Parameter("hours", "when to crawl, such as 22:00-07:00", most=200),
+    Parameter("site", "the address of the site to crawl first", most=MAX_URL),
+    Parameter("skip", "answer nothing", "flag", False),
+)
 _REPORT_FLAW = Parameter("report_flaw", "why no web report is made", most=500)
 _WISH = (
     BEGINS,
@@ -85,6 +93,8 @@ OWNER_ROUTES: tuple[HttpRoute, ...] = (
     _owner("/sites", "owner_sites", "The owner's page of the sites that wait", *_SITES, INTERFACE),
     _owner("/work", "owner_work", "The owner's page of jobs, copies and log", _REPORT_FLAW, INTERFACE),
     _owner("/settings", "owner_settings", "The owner's page of settings", *_SETTINGS, INTERFACE),
+    _owner("/welcome", "owner_welcome", "The first questions to the owner of a new node", INTERFACE),
+    _owners_form("/welcome", "owner_answer", "Take the answers to the first questions, or skip them", *_ANSWERS),
     _owners_form("/pause", "owner_pause", "Pause fetching, or go on", Parameter("paused", "1 or 0", "flag", None)),
     _owners_form("/sites/crawl", "owner_crawl", "Hand a URL in, to be crawled", *_CRAWL),
     _owners_form("/settings", "owner_set", "Change a setting in the node's file, and at once where that can be", *_SET),

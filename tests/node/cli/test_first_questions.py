@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from node.cli.commands.setup import chosen_settings, given_network
-from node.cli.first_questions import first_answers, limits_of, network_of
+from node.cli.commands.setup import chosen_settings
+from node.cli.first_questions import first_answers
+from node.config.data_dir import DataDir
+from node.config.first_answers import limits_of, network_of
 from node.config.settings import load_config
 from node.errors import ConfigError
+from node.joining.given_network import given_network
 
 ROOT = Path(__file__).parents[3]
 
@@ -75,6 +78,30 @@ def test_at_a_terminal_three_answers_make_a_node(tmp_path: Path) -> None:
     assert (tmp_path / "node" / "first-site").read_text() == "https://www.example.org\n"
     config = load_config(tmp_path / "node" / "config.toml")
     assert (config.store.quota_bytes, config.crawl.hours) == (2_000_000_000, "22:00-07:00")
+
+
+def test_where_no_terminal_is_run_makes_a_node_whose_owner_is_asked_in_a_browser(tmp_path: Path) -> None:
+    """The token that others may read ends the command before the node listens."""
+    (tmp_path / "node").mkdir()
+    (tmp_path / "node" / "admin.token").write_text("secret" * 8)
+    (tmp_path / "node" / "admin.token").chmod(0o644)
+    command = [sys.executable, "-m", "node", "run", "--data-dir", "node"]
+    around = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(command, cwd=tmp_path, env=around, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert "made a new one" in ended.stderr and "other users may read it" in ended.stderr
+    data = DataDir(tmp_path / "node")
+    assert data.config.exists() and data.identity.exists() and data.welcome.exists() and not data.is_unused()
+    data.config.unlink()
+    again = subprocess.run(command, cwd=tmp_path, env=around, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert again.returncode == 78 and "config.toml" in again.stderr, "a node that lost its settings is not made anew"
+
+
+def test_what_a_script_types_stays_the_whole_answer(tmp_path: Path) -> None:
+    around = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for name, words in (("yes", ["--yes"]), ("asked", [])):
+        command = [sys.executable, "-m", "node", "init", "--data-dir", name, *words]
+        subprocess.run(command, cwd=tmp_path, env=around, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+        assert DataDir(tmp_path / name).welcome.exists() is not bool(words)
 
 
 def read(terminal: int) -> bytes:
