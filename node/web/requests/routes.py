@@ -186,6 +186,7 @@ _READY_AS = Parameter("format", "text or json; default: json where Accept asks f
 _URLS = Parameter("url", "the address of a page; may be repeated", "texts", None, 1, MAX_URLS)
 _LOCAL = Parameter("local", "only what lies on this node's own disk", "flag", False)
 _AT = Parameter("at", "the copy nearest to this instant: 4 to 14 digits, year first, UTC", most=14)
+_VIEW = Parameter("view", "page: the copy as it was stored; default: its text", most=8)
 _SLOT = Parameter("slot", "only this slot of the key space, by its number", most=5)
 _HOST = Parameter("site", "only this host and those below it", most=255)
 _PREFIX = Parameter("prefix", "only URLs that begin so, with http or https", most=MAX_URL)
@@ -231,7 +232,7 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
     _page("/", "home", "The front page; a query q leads to /search", INTERFACE),
     _page("/search", "results", "Results as a page", *_SEARCH_PAGE, is_public=True),
     _page("/status", "status_page", "The state of this node as a page", INTERFACE, is_private=True),
-    _page("/cache", "cache", "A stored copy of a page, framed", _URL, _AT, INTERFACE),
+    _page("/cache", "cache", "The text of a stored page, or its stored copy in a frame", _URL, _AT, _VIEW, INTERFACE),
     _page("/cache/raw", "cache_raw", "The stored copy itself, with no rights", _URL, _AT),
     _form("/search", "posted_results", "The same for a form: the query stands in no address", _GO, *_SEARCH_PAGE),
     _page("/sites", "site_rules", "The sites that this browser raises, lowers and blocks", INTERFACE),

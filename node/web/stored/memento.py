@@ -1,6 +1,6 @@
 """Answers Memento clients (RFC 7089): which versions of a page there are, and which was current at a date.
 
-The version itself is `/cache?url=&at=`. Of a URL, the versions at both schemes are told, as CDX servers do.
+The version itself is `/cache?url=&at=&view=page`. Of a URL, the versions at both schemes are told, as CDX servers do.
 """
 
 import re
@@ -143,7 +143,7 @@ def _links(
 
 def _memento_url(request: web.Request, capture: Capture) -> str:
     at = instant(capture.captured_at).strftime("%Y%m%d%H%M%S")
-    return f"{own_origin(request)}/cache?{urlencode({'url': capture.url, 'at': at})}"
+    return f"{own_origin(request)}/cache?{urlencode({'url': capture.url, 'at': at, 'view': 'page'})}"
 
 
 def _original(request: web.Request, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Shows stored copies of pages: a frame that says what it is, and inside it the copy with no rights at all.
+"""Shows stored copies of pages: their text first, or a frame with the copy inside it, which has no rights at all.
 
 The copy is a stranger's HTML. It is served with `Content-Security-Policy: sandbox; default-src 'none'`, so it has an
 origin of its own, no scripts, forms, frames or requests; only styles and images that it carries within itself.
@@ -19,11 +19,13 @@ from node.web.requests.api import parameters
 from node.web.requests.problems import Problem
 from node.web.stored.memento import memento_headers, nearest, timestamp_of, versions, whole
 
+MAX_TEXT_CHARS = 50_000  # of a page's text; its stored copy has all of it
 MAX_LISTED = 30  # versions; more are in the list for programs (RFC 7089)
 RAW_POLICY = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'self'"
 )
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,3}")
 _CHARSET = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,39}")
 _SHOWN_AS_HTML = frozenset({"text/html", "application/xhtml+xml"})
 
@@ -36,15 +38,21 @@ class Snapshots:
         self._pages = pages
 
     async def cache(self, request: web.Request) -> web.Response:
-        """Show a stored copy inside a frame that says what it is: the one nearest to a date, where one is asked for."""
+        """Show the text of a stored copy, or the copy in a frame: the one nearest to a date, where one is asked for.
+        Style sheets and images are not stored, so few copies look like their pages."""
         values = parameters(request, "cache")
         url, at = values.text("url"), values.text("at")
         found, all_versions = await self._find(url, at), await self._versions(url)
         if found is None:
             return self._pages.render(request, "nocache.html", status_code=404, url=web_link(url))
+        is_page, language = values.text("view") == "page", found.language
         page = self._pages.render(
             request,
             "cache.html",
+            text=() if is_page else _lines(found),
+            view="page" if is_page else "",
+            has_text=bool(found.text),
+            language=language if _LANGUAGE.fullmatch(language) else "",
             url=web_link(found.url),
             title=plain(found.title, 160),
             day=day(found.captured_at),
@@ -78,6 +86,12 @@ class Snapshots:
         instant = timestamp_of(at)
         found = await versions(self._service, url) if instant is not None else []
         return await whole(self._service, nearest(found, instant)) if found else await self._service.snapshot(url)
+
+
+def _lines(capture: Capture) -> Sequence[str]:
+    """Return the text of a page, line by line, as far as it is shown at once."""
+    text = capture.text[:MAX_TEXT_CHARS] + "…" * (len(capture.text) > MAX_TEXT_CHARS)
+    return [line for each in text.splitlines() if (line := plain(each, MAX_TEXT_CHARS).strip())]
 
 
 def _stamp(version: Capture) -> tuple[str, str, str]:

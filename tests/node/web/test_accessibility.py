@@ -27,7 +27,7 @@ PAGES = {
         "/search?q=%22open",
     ),
     "status_page": ("/status",),
-    "cache": (f"/cache?url={COPY}", "/cache?url=http%3A%2F%2Fnone.test%2F"),
+    "cache": (f"/cache?url={COPY}", f"/cache?url={COPY}&view=page", "/cache?url=http%3A%2F%2Fnone.test%2F"),
     "help_page": ("/help",),
     "site_rules": ("/sites", "/sites?saved=1"),
     "suggest_site": ("/suggest-site",),
@@ -44,6 +44,7 @@ OF_OWNER = {
     "owner_strategy": ("/owner/strategy?version=3", "/owner/strategy?refused=no&published=4"),
     "owner_strategy_draft": (),  # a fixture makes one
     "owner_work": ("/owner/work",),
+    "owner_welcome": ("/owner/welcome",),
     "owner_settings": ("/owner/settings", "/owner/settings?setting=crawl.max_hops", "/owner/settings?refused=no"),
 }
 

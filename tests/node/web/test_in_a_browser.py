@@ -77,6 +77,7 @@ def test_an_old_copy_is_read(stranger: Stranger, site: Any) -> None:
     stranger.press("Stored copy")
     stranger.press("All versions: 3")
     stranger.page.locator(".versions a", has_text="2026-10-19").click()
+    stranger.press("Show the page as it was stored")
     stranger.page.frame_locator("iframe").get_by_text("30 days before").wait_for()
     assert stranger.steps <= STEPS
 

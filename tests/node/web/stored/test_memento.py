@@ -66,7 +66,7 @@ def test_a_client_walks_from_a_page_and_a_date_to_its_version(archive: Any) -> N
 
 def test_without_a_date_it_is_the_newest_and_the_page_in_the_path_may_have_a_query(archive: Any) -> None:
     gate = archive.get(f"/timegate/{quote(PYTHON, safe='')}")
-    assert gate.headers["location"].endswith("&at=20261118110640")
+    assert gate.headers["location"].endswith("&at=20261118110640&view=page")
     archive.service.versions = [replace(NEWEST, url="http://a.test/x?y=1&z=%20")]
     gate = archive.get("/timegate/http://a.test/x?y=1&z=%20")
     assert gate.status == 302

@@ -1,5 +1,7 @@
 """A stored copy can be read and can do nothing."""
 
+import re
+from html import escape
 from typing import Any
 from urllib.parse import quote
 
@@ -14,10 +16,23 @@ EVIL = quote("http://evil.test/", safe="")
 
 
 def test_the_frame_says_what_it_is_of_when_and_where_the_live_page_is(site: Any) -> None:
-    page = site.get(f"/cache?url={PYTHON}").text
+    page = site.get(f"/cache?url={PYTHON}&view=page").text
     assert "<b>http://docs.python.test/3/tutorial/appetite.html</b></bdi> as it was on 2026-11-18" in page
-    assert "<iframe sandbox src=" in page
+    assert "<iframe sandbox src=" in page and "Whetting Your Appetite — Python 3 documentation</h1>" in page
     assert '<a href="http://docs.python.test/3/tutorial/appetite.html">' in page
+
+
+def test_the_text_comes_first_and_nothing_of_it_is_markup(site: Any) -> None:
+    page = site.get(f"/cache?url={PYTHON}").text
+    text = PAGES["http://docs.python.test/3/tutorial/appetite.html"]["text"]
+    assert escape(text[:40]) in page and "<iframe" not in page and "view=page" in page
+    evil = site.get(f"/cache?url={EVIL}").text
+    assert "<script>alert" not in evil and "onerror=" not in re.sub(r"&lt;.*?&gt;", "", evil)
+    made = capture(PAGES["http://docs.python.test/3/tutorial/appetite.html"])
+    site.service.versions = [replace(made, url="http://old.test/", text="", captured_at=5.0)]
+    assert "<iframe sandbox" in site.get("/cache?url=http://old.test/&at=1970").text, "a page without text"
+    site.service.versions = [replace(made, url="http://old.test/", text="é" * 60_000, captured_at=5.0)]
+    assert site.get("/cache?url=http://old.test/&at=1970").text.count("é") == 50_000
 
 
 def test_the_copy_itself_has_no_rights(site: Any) -> None:
@@ -66,7 +81,7 @@ def test_the_frame_lists_the_versions_and_does_without_where_nobody_says_which(s
     page = site.get(f"/cache?url={PYTHON}&at=20261110").text
     assert (
         "All versions: 30" in page
-        and page.count('href="/cache?url=') == 29
+        and page.count('<li><a href="/cache?url=') == 29
         and 'aria-current="true">2026-11-10' in page
     )
     site.service.fails_at = len(site.service.wishes) + 1
