@@ -1,13 +1,16 @@
 """Chooses the language of a page, and looks its words up.
 
+What the crawler says of itself is English in the API; pages find its text by its shape (`Translate.reason`).
 The words are data: `node/web/texts/en.toml` and `zh.toml`, read once. A page asks for `t("results.total", total=…)`.
 Both files have every key with the same {values}, and every key is used; a test checks that.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from string import Formatter
 from typing import Literal
 
 import msgspec
@@ -16,6 +19,9 @@ from node.views.strategy import span_parts
 from node.web.requests.asker_language import by_preference
 
 Tongue = Literal["en", "zh"]
+REASON = "reason."  # begins the keys of what the crawler says of itself, in the order in which they are tried
+COUNTS = frozenset(("count", "due", "more", "fetched"))  # values of a reason that are numbers
+PARTS = frozenset(("reason", "why", "time", "remedy"))  # values that have a text of their own
 
 
 @cache
@@ -23,6 +29,21 @@ def texts_of(tongue: Tongue) -> Mapping[str, str]:
     """Return the words of the pages in a language, by key."""
     found = tomllib.loads((files("node.web") / "texts" / f"{tongue}.toml").read_text("utf-8"))
     return msgspec.convert(found, dict[str, str])
+
+
+@cache
+def _reasons() -> Mapping[str, re.Pattern[str]]:
+    """Return how each reason of the crawler looks in English, by the key of its text."""
+    return {key: _shape(text) for key, text in texts_of("en").items() if key.startswith(REASON)}
+
+
+def _shape(text: str) -> re.Pattern[str]:
+    """Return what matches a text with any values filled in, of one thing or of several."""
+    pattern = ""
+    for literal, name, _, _ in Formatter().parse(text):
+        pattern += re.sub(r"^(\\ \w+?)s\b", r"\1s?", re.escape(literal)) if pattern else re.escape(literal)
+        pattern += f"(?P<{name}>{r'[0-9,]+' if name in COUNTS else '.+'})" if name else ""
+    return re.compile(pattern)
 
 
 def choose(wanted: str, accepted: str) -> Tongue:
@@ -50,6 +71,16 @@ class Translate:
     def count(self, key: str, count: int, **values: object) -> str:
         """Return the text of a key about a number of things: that of `key.one` for a single one."""
         return self(f"{key}.one" if count == 1 else key, None, count=count, **values)
+
+    def reason(self, text: str) -> str:
+        """Return a reason that the node gives in English in this language, as far as its parts are known."""
+        if self._texts is texts_of("en"):
+            return text
+        for key, shape in _reasons().items():
+            if found := shape.fullmatch(text):
+                values = found.groupdict().items()
+                return self(key, None, **{name: self.reason(each) if name in PARTS else each for name, each in values})
+        return text
 
     def span(self, seconds: float) -> str:
         """Write a length of time in its largest fitting unit."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from index import FILTERS, Reason
 from index.query.query_tree import ReadAs
 from node.web.owner.setting_controls import CONTROLS
-from node.web.rendering.translations import choose, texts_of, translator
+from node.web.rendering.translations import REASON, choose, texts_of, translator
 
 ROOT = Path(__file__).parents[4]
 STATUSES = {"400", "403", "404", "429", "500", "503", "504"}  # which pages of errors name
@@ -70,7 +70,7 @@ def test_what_is_counted_has_a_text_for_one_thing() -> None:
     counted = {key for key, text in ENGLISH.items() if re.search(r"\{count\} (?:\w+ )?\w+s\b", text)}
     single = {key.removesuffix(".one") for key in ENGLISH if key.endswith(".one") and key != "because.one"}
     counted = {
-        key for key in counted if not key.startswith(("rule.", "change.", "effect.", "span."))
+        key for key in counted if not key.startswith(("rule.", "change.", "effect.", "span.", REASON))
     }  # count themselves
     assert counted <= single <= ENGLISH.keys() | {"results.better"}
     t = translator("en")
@@ -91,9 +91,35 @@ def test_every_text_is_used() -> None:
     def is_used(key: str) -> bool:
         stem = re.sub(r"\.(title|example|one|how)$", "", key)
         found = joined.fullmatch(stem)
-        return key in written or stem in written or (found is not None and found[1] in joined_to)
+        is_reason = key.startswith(REASON)  # the next test looks for these
+        return is_reason or key in written or stem in written or (found is not None and found[1] in joined_to)
 
     assert [key for key in ENGLISH if not is_used(key)] == []
+
+
+def test_every_reason_of_the_crawler_is_written_so_in_the_code() -> None:
+    """Else its Chinese text is never found. What is counted ends in an s here, and in the code it may not."""
+    files = [path for name in ("node", "crawl", "store", "dht") for path in (ROOT / name).rglob("*.py")]
+    code = re.sub(r'"\s+f?"', "", "\n".join(path.read_text("utf-8") for path in files))
+    for key, text in ENGLISH.items():
+        if key.startswith(REASON) and key not in ("reason.counted", "reason.days", "reason.hour", "reason.minutes"):
+            for literal in re.split(r"\{count\}(?: \w+)?|\{\w+\}|; | until ", text):
+                assert literal.strip() in code, (key, literal)
+
+
+def test_reasons_of_the_crawler_are_told_in_chinese_with_the_reasons_in_them() -> None:
+    t = translator("zh").reason
+    assert t("1 URL in flight, 2,605 waiting for the turn of their host") == "正在抓取 1 个网址，2,605 个等待轮到其主机"
+    assert t("robots.txt unreachable: name: host name not found") == "无法读取 robots.txt：找不到主机名"
+    waiting = "3 URLs due, waiting for the delay of their sites, the first for 2 minutes"
+    failing = "a.test (4 requests in a row failed, last: status 503) and 2 more"
+    assert t(f"{waiting}; failing, retried occasionally: {failing}") == (
+        "3 个网址到期，等待其网站的抓取间隔，最早的还需 2 分钟；"
+        "不应答，偶尔重试：a.test（连续 4 次请求失败，最近一次：状态码 503）等另外 2 个"
+    )
+    assert t("12 status 404") == "12 次：状态码 404"
+    assert t("something new {of} 3 things") == "something new {of} 3 things"
+    assert translator("en").reason("status 404") == "status 404"
 
 
 def test_a_sentence_has_at_most_25_words() -> None:
