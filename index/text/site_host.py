@@ -28,8 +28,8 @@ def host_of(url: str) -> str:
 
 
 def is_plainer(url: str, other: str) -> bool:
-    """Tell whether of two addresses of one page people would rather see the first: that of the host above the other's
-    (`www.` counts as the domain itself), or the shorter one of the same host."""
+    """Tell whether the first of two addresses of one page is the plainer one. That is the shorter one of a host, and
+    the one of the host above: `www.` counts as the domain itself."""
     host, beside = (host_of(each).removeprefix("www.") for each in (url, other))
     return len(url) < len(other) if host == beside else bool(host) and beside.endswith(f".{host}")
 

@@ -11,8 +11,8 @@ _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", re.IGNORECASE)
 
 
 def with_scheme(text: str) -> str:
-    """Put https:// before an address that was typed without it. A word that names no host of the web stays as it is,
-    and no page has it as its address: `wiki` may be a host of somebody's own network, or a mistake."""
+    """Put https:// before an address that was typed without it. A word without a dot stays as it is, and is no
+    address: `wiki` may be a host of somebody's own network, or a mistake."""
     host, _, port = text.partition("/")[0].partition(":")
     is_host = "." in host or port.isdecimal() or host == "localhost"
     return f"https://{text}" if is_host and "://" not in text else text

@@ -24,6 +24,7 @@ from dht import (
     library_log,
     system_clock,
 )
+from node.config.data_dir import DataDir
 from node.config.settings import NodeConfig
 from node.service.service import Service
 from node.web.guard import Guard
@@ -71,11 +72,11 @@ class WebServer:
         version: str,
         identity: Identity,
         network: str = "",
-        keys: Path = Path("keys"),
-        welcome: Path = Path("welcome"),
+        data: DataDir | None = None,
     ) -> None:
-        """`network`: the name of this node's network, as site owners read it. `keys`: the folder where a publisher's
-        key may lie. `welcome`: a file that is there while the owner has to be asked the first questions."""
+        """`network`: the name of this node's network, as site owners read it. `data`: where a publisher's key may lie,
+        and whether the owner has to be asked the first questions; None: in this folder."""
+        data = data or DataDir(Path())
         key = CrawlerKey(identity) if crawl.sign else None
         crawler = CrawlerIdentity(crawl.agent, crawl.user_agent(version), network, crawl.info_url, key)
         self._config = config
@@ -86,7 +87,7 @@ class WebServer:
         preferences = Preferences(pages, RulesFile(config.site_rules))
         new_code = partial(secrets.token_urlsafe, CODE_BYTES)
         self._logins = logins = Logins(new_code)
-        owner_pages = OwnerPages(service, pages, welcome)
+        owner_pages = OwnerPages(service, pages, data.welcome)
         self._searches = RunningSearches(service, new_code)
         self._guard = Guard(config, token, metrics, pages.problem, logins, identity.node_id.hex())
         self._handlers = handlers_of(
@@ -103,8 +104,8 @@ class WebServer:
             Health(service, metrics),
             Owner(logins, pages),
             owner_pages,
-            OwnerStrategy(service, owner_pages, logins, keys),
-            OwnerWelcome(service, owner_pages, welcome),
+            OwnerStrategy(service, owner_pages, logins, data.keys),
+            OwnerWelcome(service, owner_pages, data.welcome),
             KeyDirectory(service, key),
         )
         self._handlers |= added_handlers(service, config)

@@ -28,6 +28,7 @@ from node.api.strategy import Preview, StrategyLog
 from node.captures.capture import Capture, Lifetime, UnreadPart
 from node.captures.network_reader import ArchivePart, ReadBounds
 from node.captures.scope import Wish, scope_of
+from node.config.data_dir import DataDir
 from node.config.settings import NodeConfig
 from node.errors import NotProved
 from node.jobs.explain_verdict import Facts, verdict
@@ -530,7 +531,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     stops: list[Callable[[], None]] = []
 
     def started(**settings: Any) -> Site:
-        site, stop = _start(NodeConfig(web_port=0, **settings), tmp_path)
+        site, stop = _start(NodeConfig(web_port=0, **settings), DataDir(tmp_path))
         stops.append(stop)
         return site
 
@@ -544,11 +545,11 @@ def site(start: Start) -> Site:
     return start()
 
 
-def _start(config: NodeConfig, keys: Path) -> tuple[Site, Callable[[], None]]:
+def _start(config: NodeConfig, data: DataDir) -> tuple[Site, Callable[[], None]]:
     loop = asyncio.new_event_loop()
     service = FakeService()
     crawl = CrawlConfig(info_url="https://example.org/bot")
-    server = WebServer(service, config, crawl, TOKEN, "0.1.0", OWN, "campus", keys, keys / "welcome")
+    server = WebServer(service, config, crawl, TOKEN, "0.1.0", OWN, "campus", data)
     task = loop.create_task(server.run())
     thread = threading.Thread(target=loop.run_until_complete, args=(_until_cancelled(task),), daemon=True)
     thread.start()

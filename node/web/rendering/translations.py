@@ -1,6 +1,6 @@
 """Chooses the language of a page, and looks its words up.
 
-What the crawler says of itself is English in the API; pages find its text by its shape (`Translate.reason`).
+The crawler gives its reasons in English; pages find their texts by their shapes (`Translate.reason`).
 The words are data: `node/web/texts/en.toml` and `zh.toml`, read once. A page asks for `t("results.total", total=…)`.
 Both files have every key with the same {values}, and every key is used; a test checks that.
 """

@@ -22,7 +22,8 @@ CHANGE, SIGN, UPLOAD = ("/owner/strategy/change", "/owner/strategy/sign", "/owne
 @pytest.fixture
 def publisher(owner: Any, tmp_path: Path) -> Any:
     """A logged-in browser of a node whose machine holds a publisher's key."""
-    PUBLISHER.save(tmp_path / "campus.publisher.key")
+    (tmp_path / "keys").mkdir()
+    PUBLISHER.save(tmp_path / "keys" / "campus.publisher.key")
     owner.service.in_force = {"publishers": (PUBLISHER.public_key.hex(), OTHER.public_key.hex()), "threshold": 1}
     return owner
 
