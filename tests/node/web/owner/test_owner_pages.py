@@ -117,14 +117,15 @@ def test_all_is_well_is_said_only_where_nothing_needs_the_owner_or_may_soon(owne
         if tongue == "en"
         else ("一切正常", "运行正常，但请留意", "需要您处理")
     )
+    colon = ": " if tongue == "en" else "："
     page = owner.get("/owner", Accept_Language=tongue).text
     assert well in page and watch not in page
     owner.service.needs += [{"topic": "member", "state": "near", "text": "away: 1a1a <b>"}]
     page = owner.get("/owner", Accept_Language=tongue).text
-    assert f"<b>{watch}</b>: away: 1a1a &lt;b&gt;" in page and well not in page
+    assert f"<b>{watch}</b>{colon}away: 1a1a &lt;b&gt;" in page and well not in page
     owner.service.needs += [{"topic": "crawl", "state": "trouble", "text": "none was fetched for 6 minutes"}]
     page = owner.get("/owner", Accept_Language=tongue).text
-    assert f"<b>{trouble}</b>: none was fetched" in page and well not in page
+    assert f"<b>{trouble}</b>{colon}none was fetched" in page and well not in page
 
 
 def test_a_node_that_leaves_says_so_on_its_pages(site: Any, owner: Any) -> None:
@@ -208,7 +209,7 @@ def test_a_site_is_crawled_and_what_is_not_taken_is_said(owner: Any) -> None:
     fields = {"url": "example.org", "depth": "3", "scope": "domain", "every": "daily"}
     reply = owner.post("/owner/sites/crawl", {**fields, "exclude": "/private/\r\n \r\n\\.pdf$\r\n"})
     assert owner.service.paces == ["daily"] and owner.service.left_out == [["/private/", r"\.pdf$"]]
-    assert owner.service.seeds == [(["http://example.org"], 3)] and owner.service.orders[-1][0] == "domain"
+    assert owner.service.seeds == [(["https://example.org"], 3)] and owner.service.orders[-1][0] == "domain"
     assert "Added: " in owner.get(reply.headers["location"]).text
     page = owner.get("/owner/sites?refused=%3Cscript%3E").text
     assert '<textarea name="exclude"' in page and "排除的网址" in owner.get("/owner/sites?hl=zh").text
