@@ -1,4 +1,4 @@
-"""Addresses as people type them, and what is said of words that are none."""
+"""Addresses as people type them, and the remedy that a refusal names."""
 
 import pytest
 

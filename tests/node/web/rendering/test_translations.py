@@ -98,7 +98,7 @@ def test_every_text_is_used() -> None:
 
 
 def test_every_reason_of_the_crawler_is_written_so_in_the_code() -> None:
-    """Else its Chinese text is never found. What is counted ends in an s here, and in the code it may not."""
+    """Else its Chinese text is never found. The ending s after a count is left out."""
     files = [path for name in ("node", "crawl", "store", "dht") for path in (ROOT / name).rglob("*.py")]
     code = re.sub(r'"\s+f?"', "", "\n".join(path.read_text("utf-8") for path in files))
     for key, text in ENGLISH.items():
