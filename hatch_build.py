@@ -79,6 +79,7 @@ def platform_of(built: Iterable[Path]) -> str:
     """Name the platform of a wheel. With glibc, it is the oldest glibc that has all symbols which the files need."""
     from packaging.tags import sys_tags
 
-    here = next(tag.platform for tag in sys_tags() if tag.interpreter.startswith("cp"))
+    here = [tag.platform for tag in sys_tags() if tag.interpreter.startswith("cp")]
+    named = next((each for each in here if not each.startswith("linux_")), here[0])  # "linux_" promises no C library
     needed = [int(minor) for file in built for minor in re.findall(rb"GLIBC_2\.(\d+)", file.read_bytes())]
-    return re.sub(r"^manylinux_2_\d+", f"manylinux_2_{max([OLDEST_GLIBC, *needed])}", here)
+    return re.sub(r"^manylinux_2_\d+", f"manylinux_2_{max([OLDEST_GLIBC, *needed])}", named)

@@ -274,6 +274,7 @@ __all__ = [
     "parse_address", "parse_document", "parse_invitation", "parse_prefix", "placement_diff", "placement_key",
     "refusal_of", "refused", "remember", "resize_inside", "revoked_id", "shards", "sign_strategy", "sign_voucher",
     "signature_fields", "signers", "signers_needed", "site_of", "slot_of", "slot_range", "slot_start",
-    "small_packet_socket", "solve_all", "split_url", "spread_depth", "stop_lists", "stray_range", "system_clock", "thumbprint",
-    "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically", "write_secret",
+    "small_packet_socket", "solve_all", "split_url", "spread_depth", "stop_lists", "stray_range", "system_clock",
+    "thumbprint", "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically",
+    "write_secret",
 ]  # fmt: skip
