@@ -53,8 +53,7 @@ site:
 	@rm -rf "$(DOCUMENTS)" && mkdir -p "$(DOCUMENTS)" && cp -r *.md docs "$(DOCUMENTS)"
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict && echo "the documents are in $(SITE)/index.html"
 
-release: $(RUNS) # into dist, from a commit without changes: packages, SBOM, notes, checksums and the signed list of releases
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[release]'
+release: $(READY) # into dist, from a commit without changes: packages, SBOM, notes, checksums and the signed list of releases
 	@$(BIN)/python packaging/release.py build dist
 	@packaging/build_image.sh dist
 	@$(BIN)/python packaging/release.py sign dist

@@ -15,7 +15,7 @@ from node.errors import BadFeed
 DOMAIN = b"dse releases"
 VALID_S = 400 * 86400  # a year, and a month to sign the next list
 AHEAD_S = 86400  # what a clock may be wrong by
-MAX_RELEASES = 64  # of 24 files and 150 bytes each, within what decode_signed reads
+MAX_RELEASES = 32  # of 24 files and 250 bytes each, which decode_signed reads
 MAX_FILES = 24
 _VERSION = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6}){2}")
 _NAME = re.compile(r"[A-Za-z0-9][\w.+~-]{0,127}", re.A)
