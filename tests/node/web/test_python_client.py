@@ -23,7 +23,7 @@ def run(*words: str) -> "subprocess.CompletedProcess[str]":
     start = (
         "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); runpy.run_module('dse_node_client', None, '__main__')"
     )
-    command = [sys.executable, "-I", "-S", "-c", start, *words]
+    command = [sys.executable, "-I", "-S", "-c", start, str(CLIENT), *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
 
 
