@@ -1,4 +1,4 @@
-# make demo | test | check | prove | bench | docs | packages; everything installs into .venv, nothing outside it.
+# make demo | test | check | prove | bench | docs | release; everything installs into .venv, nothing outside it.
 # RUNS is there once the program runs, READY once its tests do, too.
 PYTHON ?= python3
 BIN := .venv/bin
@@ -13,7 +13,7 @@ CPU_MINUTES = times >$$beside.cpu; awk -F '[ms ]+' 'NR == 2 { printf "CPU minute
 # Tests start hundreds of processes: none compiles again what another has, though the machine may say so.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check prove bench soak docs site packages clean
+.PHONY: demo test check prove bench soak docs site release clean
 
 demo: $(RUNS)
 	@$(BIN)/dse-node demo $(ARGS)
@@ -53,11 +53,11 @@ site:
 	@rm -rf "$(DOCUMENTS)" && mkdir -p "$(DOCUMENTS)" && cp -r *.md docs "$(DOCUMENTS)"
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict && echo "the documents are in $(SITE)/index.html"
 
-packages: $(RUNS) # into dist: the wheel, the source archive and, where dpkg-deb is, a Debian package for this release
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[packages]'
-	@rm -rf dist && $(BIN)/python -m build --outdir dist >/dev/null
-	@! command -v dpkg-deb >/dev/null || PIP="$(BIN)/python -m pip" packaging/build_deb.sh dist/*.whl dist
-	@ls -1 dist/*
+release: $(READY) # into dist, from a commit without changes: packages, SBOM, notes, checksums and the signed list of releases
+	@$(BIN)/python packaging/release.py build dist
+	@packaging/build_image.sh dist
+	@$(BIN)/python packaging/release.py sign dist
+	@ls -1 dist
 
 # --no-compile: the first import compiles those modules that run, a third of the time of compiling all. The leaves are
 # compiled where a C compiler is; without one the program runs, too.

@@ -3,7 +3,9 @@
 The wheel of a machine with a compiler is for its platform and each Python from 3.11 on; any other is pure Python.
 """
 
+import re
 import sys
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOMS = ("index/text", "crawl/content")  # each has its C in the folder `leaf`, and what is built beside it as `_leaf`
 LIMITED = "cp311-abi3"
+OLDEST_GLIBC = 17  # glibc 2.17, as manylinux2014: no Python of 3.11 or newer is built for an older one
 
 
 class CompileLeaves(BuildHookInterface[Any]):
@@ -27,7 +30,7 @@ class CompileLeaves(BuildHookInterface[Any]):
         except Exception as error:  # whatever a compiler lacks: the program runs without
             self.app.display_warning(f"the leaves are not compiled, so parsing and indexing take longer: {error}")
             return
-        build_data |= {"pure_python": False, "tag": f"{LIMITED}-{_platform()}"}
+        build_data |= {"pure_python": False, "tag": f"{LIMITED}-{platform_of(built.values())}"}
         if not is_editable:  # that finds them beside the modules which import them
             build_data["force_include"] |= {str(file): f"{room}/{file.name}" for room, file in built.items()}
 
@@ -54,7 +57,8 @@ def compile_leaf(root: Path, room: str, folder: Path, flags: tuple[str, ...] = (
         "_leaf",
         [str(file) for file in files if file.suffix == ".c"],
         define_macros=[("LEAF_SOURCES", f'"{digest}"')],
-        extra_compile_args=["-std=c11", "-O2", *flags] if sys.platform != "win32" else ["/O2"],
+        # -g0: what describes the sources to a debugger names the folder of the build
+        extra_compile_args=["-std=c11", "-O2", "-g0", *flags] if sys.platform != "win32" else ["/O2"],
         extra_link_args=list(flags),
         depends=[str(file) for file in files],
         py_limited_api=True,
@@ -71,7 +75,11 @@ def compile_leaf(root: Path, room: str, folder: Path, flags: tuple[str, ...] = (
     return built
 
 
-def _platform() -> str:
+def platform_of(built: Iterable[Path]) -> str:
+    """Name the platform of a wheel. With glibc, it is the oldest glibc that has all symbols which the files need."""
     from packaging.tags import sys_tags
 
-    return next(tag.platform for tag in sys_tags() if tag.interpreter.startswith("cp"))
+    here = [tag.platform for tag in sys_tags() if tag.interpreter.startswith("cp")]
+    named = next((each for each in here if not each.startswith("linux_")), here[0])  # "linux_" promises no C library
+    needed = [int(minor) for file in built for minor in re.findall(rb"GLIBC_2\.(\d+)", file.read_bytes())]
+    return re.sub(r"^manylinux_2_\d+", f"manylinux_2_{max([OLDEST_GLIBC, *needed])}", named)

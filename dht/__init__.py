@@ -138,6 +138,7 @@ if TYPE_CHECKING:
         check_publishers,
         parse_address,
         sign_strategy,
+        signers,
     )
     from dht.supervisor import STRICT, Supervisor, when_told_to_stop
     from dht.transport.bounded_log import BoundedLog
@@ -226,7 +227,7 @@ else:
             "dht.strategy.history": "AdoptedStrategy StrategyHistory",
             "dht.strategy.network": "Network check_network network_id",
             "dht.strategy.validation": (
-                "MAX_LISTED add_signature check_bounds check_publishers parse_address sign_strategy"
+                "MAX_LISTED add_signature check_bounds check_publishers parse_address sign_strategy signers"
             ),
             "dht.supervisor": "STRICT Supervisor when_told_to_stop",
             "dht.transport.bounded_log": "BoundedLog",
@@ -272,7 +273,8 @@ __all__ = [
     "node_id_of", "now_of", "open_heartbeat", "open_overlay", "open_voucher", "others_may_read", "owners_needed",
     "parse_address", "parse_document", "parse_invitation", "parse_prefix", "placement_diff", "placement_key",
     "refusal_of", "refused", "remember", "resize_inside", "revoked_id", "shards", "sign_strategy", "sign_voucher",
-    "signature_fields", "signers_needed", "site_of", "slot_of", "slot_range", "slot_start", "small_packet_socket",
-    "solve_all", "split_url", "spread_depth", "stop_lists", "stray_range", "system_clock", "thumbprint",
-    "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically", "write_secret",
+    "signature_fields", "signers", "signers_needed", "site_of", "slot_of", "slot_range", "slot_start",
+    "small_packet_socket", "solve_all", "split_url", "spread_depth", "stop_lists", "stray_range", "system_clock",
+    "thumbprint", "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically",
+    "write_secret",
 ]  # fmt: skip

@@ -2,9 +2,9 @@
 
     .venv/bin/python examples/retrieve_for_llms.py "opening hours"
 
-prints the passages that a retriever returns. Neither framework is needed for that: `langchain_retriever` needs
-`langchain-core`, and `llama_index_retriever` needs `llama-index-core`. Passages are what strangers wrote on their
-pages: material for a model to judge, never instructions.
+prints the passages that a retriever returns. It needs `dse-node-client`, and no daemon on this machine. Neither
+framework is needed for that: `langchain_retriever` needs `langchain-core`, and `llama_index_retriever` needs
+`llama-index-core`. Passages are what strangers wrote on their pages: material for a model to judge, never instructions.
 """
 
 import argparse
@@ -12,8 +12,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from node.cli.api_client import ApiClient
-from node.errors import NotRunning, RefusedByNode
+from dse_node_client import Client, NodeError
 
 NODE = "http://127.0.0.1:8090"
 PASSAGE_CHARACTERS = 4000  # of a stored page, from its beginning; some thousand tokens
@@ -29,18 +28,22 @@ class Passage:
     score: float
 
 
-def passages(node: ApiClient, question: str, count: int) -> list[Passage]:
+def passages(node: Client, question: str, count: int) -> list[Passage]:
     """Return the beginnings of the best pages, as far as their authors let them be shown, else their snippets."""
-    results = node.search(question, limit=count).results
-    loaded = node.load([found.url for found in results]) if results else []
-    stored = {page.metadata.source: page.page_content for page in loaded}
+    results = node.search(question, limit=count)["results"]
+    stored = node.texts([found["url"] for found in results])
     return [
-        Passage(stored.get(found.url, "")[:PASSAGE_CHARACTERS] or found.snippet, found.url, found.title, found.score)
+        Passage(
+            stored.get(found["url"], "")[:PASSAGE_CHARACTERS] or found["snippet"],
+            found["url"],
+            found["title"],
+            found["score"],
+        )
         for found in results
     ]
 
 
-def langchain_retriever(node: ApiClient, count: int = 5) -> Any:
+def langchain_retriever(node: Client, count: int = 5) -> Any:
     """Return a retriever of LangChain, whose documents name `source` and `title`."""
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
@@ -55,7 +58,7 @@ def langchain_retriever(node: ApiClient, count: int = 5) -> Any:
     return DseRetriever()
 
 
-def llama_index_retriever(node: ApiClient, count: int = 5) -> Any:
+def llama_index_retriever(node: Client, count: int = 5) -> Any:
     """Return a retriever of LlamaIndex, whose nodes name `url` and `title` and have the network's score."""
     from llama_index.core.retrievers import BaseRetriever
     from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
@@ -80,8 +83,8 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=5, help="passages, at most 20")
     arguments = parser.parse_args()
     try:
-        found = passages(ApiClient(arguments.node), arguments.question, arguments.count)
-    except (NotRunning, RefusedByNode) as error:
+        found = passages(Client(arguments.node), arguments.question, arguments.count)
+    except NodeError as error:
         print(error, file=sys.stderr)
         return 1
     for passage in found:

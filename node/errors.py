@@ -75,6 +75,10 @@ class BadBackup(_Flaw):
     """Says why a backup cannot be made or restored."""
 
 
+class BadFeed(_Flaw):
+    """Says why a list of releases cannot be used."""
+
+
 class BadUnit(_Flaw):
     """Says why no service can be made, or taken away, as it was asked."""
 

@@ -1,6 +1,6 @@
-"""Holds the version of dse-node; no other file does.
+"""Holds the version of dse-node; pyproject.toml and all else read it here.
 
 Pure: a constant.
 """
 
-VERSION = "0.1.0"
+VERSION = "1.0.0"

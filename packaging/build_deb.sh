@@ -3,26 +3,29 @@
 #
 # The program lies in an environment of its own below /usr/lib/dse-node, with all that it depends on, so that the
 # package fits the Debian or Ubuntu release that it was built on: that of PYTHON, the system's own.
-# PIP: a pip of at least 22.3, which may be another Python's.
+# PIP: a pip of at least 22.3, which may be another Python's. SOURCE_DATE_EPOCH: the time of all files (now).
 set -eu
 [ $# -eq 2 ] || { echo "usage: $0 WHEEL DIR" >&2; exit 2; }
 wheel=$1 out=$2 sources=$(cd "$(dirname "$0")/.." && pwd)
 PYTHON=${PYTHON:-/usr/bin/python3} PIP=${PIP:-"$PYTHON -m pip"}
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(date +%s)}"
+export PYTHONHASHSEED=0 LC_ALL=C # so that two builds compile and sort in one order
 umask 022
 root=$(mktemp -d) && chmod 755 "$root"
 trap 'rm -rf "$root"' EXIT
 lib=$root/usr/lib/dse-node share=$root/usr/share
 
 "$PYTHON" -m venv --without-pip "$lib"
-$PIP --disable-pip-version-check --python "$lib/bin/python" install --quiet --no-compile "$wheel"
+$PIP --disable-pip-version-check --python "$lib/bin/python" install --quiet --no-compile \
+  --constraint "$sources/packaging/pins.txt" "$wheel"
 # Nothing in it may say where it was built.
 find "$lib/bin" -type f ! -name dse-node -delete
-rm -rf "$lib/include" "$lib"/lib/python3*/site-packages/*.dist-info/direct_url.json
+rm -rf "$lib/include" "$lib"/lib/python3*/site-packages/*.dist-info/direct_url.json \
+  "$lib"/lib/python3*/site-packages/*.dist-info/RECORD
 sed -i '1s|.*|#!/usr/lib/dse-node/bin/python|' "$lib/bin/dse-node"
 sed -i '/^command/d' "$lib/pyvenv.cfg"
 # Compiled here: a node runs as who may not write there, and what root runs would leave files that no package knows.
-"$lib/bin/python" -m compileall -q -s "$root" --invalidation-mode unchecked-hash "$lib/lib" >&2 || true
+"$lib/bin/python" -m compileall -q -s "$root" -p / --invalidation-mode unchecked-hash "$lib/lib" >&2 || true
 
 run() { "$lib/bin/python" -I -m node "$@"; }
 mkdir -p "$root/usr/bin" "$root/usr/lib/systemd/system" "$share/man/man1" "$share/doc/dse-node/examples" \
@@ -39,7 +42,7 @@ cp "$sources/packaging/debian/copyright" "$share/doc/dse-node/"
 cp -r "$sources/contrib/monitoring" "$share/doc/dse-node/examples/"
 
 mkdir "$root/DEBIAN"
-(cd "$root" && find usr -type f -exec md5sum {} +) >"$root/DEBIAN/md5sums"
+(cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
 install -m 755 "$sources/packaging/debian/postinst" "$sources/packaging/debian/prerm" \
   "$sources/packaging/debian/postrm" "$root/DEBIAN/"
 version=$(run version | cut -d' ' -f2)
@@ -47,7 +50,7 @@ architecture=$(dpkg --print-architecture)
 minor=$("$PYTHON" -c 'import sys; print(sys.version_info.minor)')
 sed -e "s/@VERSION@/$version/" -e "s/@ARCHITECTURE@/$architecture/" \
   -e "s/@PYTHON@/3.$minor/" -e "s/@NEXT_PYTHON@/3.$((minor + 1))/" \
-  -e "s/@SIZE@/$(du -sk "$root/usr" | cut -f1)/" \
+  -e "s/@SIZE@/$(find "$root/usr" -type f -printf '%s\n' | awk '{kib += int(($1 + 1023) / 1024)} END {print kib}')/" \
   -e "s/@MAINTAINER@/${DEBFULLNAME:-dse-node} <${DEBEMAIL:-root@localhost}>/" \
   "$sources/packaging/debian/control" >"$root/DEBIAN/control"
 find "$root" -newermt "@$SOURCE_DATE_EPOCH" -exec touch --no-dereference --date "@$SOURCE_DATE_EPOCH" {} +

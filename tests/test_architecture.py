@@ -107,7 +107,7 @@ EXTRAS = tuple(
 )
 LAUNCHERS = {"__init__.py", "__main__.py"}  # they show or start what lies in the rooms, and may import any
 IMPURE = {"asyncio", "time", "random", "socket", "os", "sqlite3", "aiohttp"}
-FOLDERS = "|".join((*PACKAGES, "tests", "benchmarks", "docs", "examples", "contrib", "packaging"))
+FOLDERS = "|".join((*PACKAGES, "tests", "benchmarks", "docs", "examples", "contrib", "clients", "packaging"))
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(p for folder in FOLDERS.split("|") for p in (ROOT / folder).rglob("*.md"))])
 SOURCES = sorted(p for package in PACKAGES for p in (ROOT / package).rglob("*.py"))
 

@@ -146,11 +146,12 @@ def check_publishers(publishers: Publishers) -> None:
     check_range("threshold", publishers.threshold, 1, len(keys))
 
 
-def signers(signed: SignedStrategy, trusted: Publishers) -> tuple[str, ...]:
+def signers(signed: SignedStrategy, trusted: Publishers, domain: bytes = DOMAIN) -> tuple[str, ...]:
     """Return the distinct trusted keys with a valid signature; others' are ignored, and at most 16 are read."""
     valid: list[str] = []
     for signature in signed.signatures[:MAX_PUBLISHERS]:
-        if signature.key in trusted.keys and signature.key not in valid and _verifies(signed.document, signature):
+        is_new = signature.key in trusted.keys and signature.key not in valid
+        if is_new and _verifies(domain, signed.document, signature):
             valid.append(signature.key)
     return tuple(valid)
 
@@ -228,9 +229,9 @@ def _check_signatures(signed: SignedStrategy, trusted: Publishers) -> None:
         raise BadStrategy("signatures", reason, "have more of these publishers sign the same document")
 
 
-def _verifies(document: bytes, signature: Signature) -> bool:
+def _verifies(domain: bytes, document: bytes, signature: Signature) -> bool:
     try:
-        return verify(DOMAIN, bytes.fromhex(signature.key), document, bytes.fromhex(signature.signature))
+        return verify(domain, bytes.fromhex(signature.key), document, bytes.fromhex(signature.signature))
     except ValueError:
         return False
 

@@ -1,4 +1,4 @@
-"""Asks a node for programs and commands, and gives its answers types. It blocks: programs with a loop ask in threads.
+"""Asks a node for commands, and gives its answers types. It blocks.
 
     for answer in ApiClient("http://127.0.0.1:8090").answers("opening hours", limit=100):
         print([result.url for result in answer.results])
@@ -7,7 +7,7 @@ Fields are named as in the HTTP API (`docs/client-author.md`). A field that a no
 empty; a field that is unknown here is left out.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -59,22 +59,6 @@ class Answer(msgspec.Struct, frozen=True):
     corrections: list[str] = []
 
 
-class PageFacts(msgspec.Struct, frozen=True):
-    """Describes a stored page beside its text."""
-
-    source: str  # the address that was asked for
-    title: str = ""
-    language: str = ""
-    fetched: str = ""  # a day, ISO 8601
-
-
-class LoadedPage(msgspec.Struct, frozen=True):
-    """The text of a stored page, as far as its author lets it be shown."""
-
-    page_content: str
-    metadata: PageFacts
-
-
 class ApiClient(HttpClient):
     """Asks one node, given the base URL of its web listener, and the owner's token where an order needs it.
 
@@ -103,10 +87,6 @@ class ApiClient(HttpClient):
         while answer.next_cursor:
             answer = self.search(query, **{**wanted, "cursor": answer.next_cursor})
             yield answer
-
-    def load(self, urls: Sequence[str]) -> list[LoadedPage]:
-        """Read those of up to 20 pages that the network keeps and may show; nothing is fetched from the web."""
-        return self._typed(self.post_for_list("/clients/open-webui/load", {"urls": list(urls)}), list[LoadedPage])
 
     def _typed(self, body: object, kind: type[Typed]) -> Typed:
         try:

@@ -25,12 +25,14 @@ from node.extras.archive.parquet import write_parquet
 from tests.node.web.test_searxng_engine import is_legal, load_engine
 
 ROOMS = ["library", "pool", "museum"]
+CLIENT = "dse_node_client"
 
 
 def run(example: str, *words: str, code: int = 0, given: str = "") -> str:
-    """Run one example at the root of the repository; return what it printed."""
-    command = [sys.executable, str(ROOT / "examples" / example), *words]
-    around = {"PYTHONPATH": str(ROOT)}
+    """Run one example at the root of the repository, or the client's command; return what it printed."""
+    program = ["-m", example] if example == CLIENT else [str(ROOT / "examples" / example)]
+    command = [sys.executable, *program, *words]
+    around = {"PYTHONPATH": f"{ROOT}:{ROOT / 'clients' / 'python'}"}
     done = subprocess.run(command, cwd=ROOT, env=around, input=given, capture_output=True, text=True, timeout=60)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -44,15 +46,16 @@ def test_a_crawl_is_followed_to_its_end_and_found_by_a_search(tmp_path: Path, mo
         node.start()
         url, listener = f"http://town.test:{town.port}/", f"http://127.0.0.1:{node.web_port}"
         token = str(node.data / "admin.token")
-        followed = run("follow_a_crawl.py", url, token, "--node", listener, "--depth", "3")
+        asked = CLIENT, "--node", listener
+        followed = run(*asked, "--token", token, "crawl", url, "--depth", "3")
         assert followed.splitlines().count(f"fetched   {url}museum.html") == 1 and followed.count("fetched") == len(
             ROOMS
         )
         wait_until("the pages are indexed", lambda: len(node.urls("opening hours")) == len(ROOMS))
-        found = run("ask_a_node.py", "opening hours", "--node", listener)
+        found = run(*asked, "search", "opening hours")
         assert [line.split()[0] for line in found.splitlines()] == ["1", "2", "3"] and "About pool" in found
-        assert "About pool" in run("ask_a_node.py", '"opening', "--node", listener)  # a quote that is never closed
-        assert run("ask_a_node.py", "zeppelin", "--node", listener, code=1) == ""
+        assert "About pool" in run(*asked, "search", '"opening')  # a quote that is never closed
+        assert run(*asked, "search", "zeppelin", code=1) == ""
         assert "opening hours" in run("retrieve_for_llms.py", "opening hours", "--node", listener).lower()
         clients_of_others_find_it(listener, url)
         searxng_finds_it_by_our_engine(load_engine(listener, monkeypatch), listener)
@@ -132,10 +135,6 @@ def ask(address: str, body: object = None) -> Any:
     data = None if body is None else json.dumps(body).encode()
     with urlopen(Request(address, data, {"Content-Type": "application/json"}), timeout=30) as answer:
         return json.load(answer)
-
-
-def test_who_asks_where_no_node_runs_is_told_so() -> None:
-    assert "does a node run there?" in run("ask_a_node.py", "pool", "--node", "http://127.0.0.1:9", code=1)
 
 
 def test_an_index_is_searched_without_a_network(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The long tests share a wheel of this checkout, and a root of Debian that knows nothing of this machine.
+"""The long tests share a release of this checkout, and a root of Debian that knows nothing of this machine.
 
 Both come from package registries by their ordinary clients, as does what the wheel depends on. A test that lacks a
 tool, or a right, is skipped by its name.
@@ -6,34 +6,32 @@ tool, or a right, is skipped by its name.
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.packaging.clean_machine import FETCH_S, ROOT, need
+from tests.packaging.clean_machine import FETCH_S, ROOT, make_release, need
 
 # what the package and the image depend on, and what starts services:
 IN_ROOT = "python3-venv,adduser,ca-certificates,libstdc++6,systemd,dbus"
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(out), str(ROOT)]
-    subprocess.run(command, check=True, timeout=FETCH_S)
-    return next(out.glob("dse_node-*.whl"))
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All files of a release of this checkout."""
+    return make_release(ROOT, tmp_path_factory.mktemp("release"))
 
 
 @pytest.fixture(scope="session")
-def package(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Debian package of this checkout, squeezed little."""
+def wheel(release: Path) -> Path:
+    return next(release.glob("dse_node-*.whl"))
+
+
+@pytest.fixture(scope="session")
+def package(release: Path) -> Path:
+    """The Debian package of this checkout."""
     need("dpkg-deb")
-    out = tmp_path_factory.mktemp("package")
-    environment = {**os.environ, "PIP": f"{sys.executable} -m pip", "DPKG_DEB_COMPRESSOR_LEVEL": "1"}
-    build = [str(ROOT / "packaging" / "build_deb.sh"), str(wheel), str(out)]
-    subprocess.run(build, env=environment, check=True, timeout=FETCH_S)
-    return next(out.glob("*.deb"))
+    return next(release.glob("*.deb"))
 
 
 @pytest.fixture(scope="session")

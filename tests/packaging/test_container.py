@@ -1,6 +1,8 @@
 """The image is built without a registry of images, and three of its nodes become one network by the compose file."""
 
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -8,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaging.clean_machine import FETCH_S, need
+from tests.packaging.clean_machine import FETCH_S, ROOT, need
+from tests.packaging.own_root import OwnRoot
 
 pytestmark = pytest.mark.prove
 HELPERS = ("/usr/lib/podman/netavark", "/usr/lib/podman/aardvark-dns")  # of networks and of names in them
+READY_S = 30.0
 PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -32,3 +36,32 @@ def test_three_containers_become_one_network(wheel: Path, debian: Path, tmp_path
     assert "<form" in seen["page"] and "3 nodes in the network" in seen["status"]
     assert seen["account"] == "10001\n" and seen["root_is_written"] == "" and seen["ended"] == "0\n"
     assert seen["left"] == ""
+
+
+def test_its_layout_is_a_node_in_a_root_of_its_own(tmp_path: Path) -> None:
+    """Do what the Containerfile says, on this machine's own system instead of an image: podman is not needed."""
+    root = OwnRoot(tmp_path / "root")
+    text = (ROOT / "packaging" / "Containerfile").read_text().replace("\\\n", "")
+    pip = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_"))}
+    around = {"PIP_ARGS": ""}
+    for order, rest in re.findall(r"^([A-Z]+) (.*)$", text, re.M):
+        if order == "RUN":
+            root.run("sh", "-c", rest, online=True, **pip, **around)
+        elif order == "COPY" and not rest.startswith("--from"):
+            *names, place = rest.split()
+            there = root.upper / place.removeprefix("/usr/") if place.startswith("/usr/") else root.folder / place[1:]
+            for name in names:
+                copy(ROOT / name, there / Path(name).name if place.endswith("/") else there)
+        elif order == "ENV":
+            around |= dict(word.split("=", 1) for word in rest.split())
+    seen = root.judge("start-dse-node", **around)
+    assert "<!doctype html>" in seen["page"] and seen["ready"] == "ready\n" and seen["ended"] == 0
+    assert seen["ready_after_s"] < READY_S
+
+
+def copy(source: Path, place: Path) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, place, ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+        shutil.copy(source, place)

@@ -10,8 +10,10 @@ import pytest
 from node.process.service_unit import PACKAGED
 from node.version import VERSION
 from tests.packaging.clean_machine import need
+from tests.packaging.own_root import OwnRoot
 
 pytestmark = pytest.mark.prove
+READY_S = 30.0
 IN_NAMESPACES = """
 set -e
 ip link set lo up
@@ -40,3 +42,14 @@ def test_it_is_installed_runs_and_leaves_nothing(package: Path, debian: Path, tm
     assert seen["kept_when_removed"] == ["/var/lib/dse-node"]
     assert seen["left_when_purged"] == [] and seen["changed"] == []
     assert "dse-node" not in seen["accounts"]
+
+
+def test_its_files_alone_are_a_node_in_a_root_of_its_own(package: Path, tmp_path: Path) -> None:
+    root = OwnRoot(tmp_path / "root")
+    subprocess.run(["dpkg-deb", "-x", package, tmp_path / "files"], check=True, timeout=300)
+    for part in (tmp_path / "files" / "usr").iterdir():
+        shutil.move(part, root.upper)
+    state = "--data-dir /var/lib/dse-node"
+    seen = root.judge("sh", "-c", f"dse-node init {state} --yes >&2 && exec dse-node run {state}")
+    assert "<!doctype html>" in seen["page"] and seen["ready"] == "ready\n" and seen["ended"] == 0
+    assert json.loads(seen["status"])["text_leaf"] == "compiled" and seen["ready_after_s"] < READY_S

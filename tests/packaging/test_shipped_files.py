@@ -37,7 +37,18 @@ def test_the_wheel_and_the_source_archive_have_every_file() -> None:
     packed = {file.distribution_path for file in wheel.WheelBuilder(str(ROOT)).recurse_included_files()}
     assert packed == wanted
     source = {file.distribution_path for file in sdist.SdistBuilder(str(ROOT)).recurse_included_files()}
-    folders = (*PACKAGES, "tests", "docs", "examples", "benchmarks", "contrib", "packaging", ".ci")
+    folders = (
+        *PACKAGES,
+        "tests",
+        "docs",
+        "examples",
+        "benchmarks",
+        "contrib",
+        "clients",
+        "packaging",
+        ".ci",
+        ".github",
+    )
     wanted = set[str]().union(*map(files_of, folders))
     assert {file for file in source if "/" in file} == wanted
     assert {file for file in source if "/" not in file} == {
@@ -65,7 +76,7 @@ def test_the_commands_of_scripts_are_understood() -> None:
 def test_the_image_has_what_the_wheel_is_made_of_and_the_ports_that_a_node_uses() -> None:
     copied = [words.split()[:-1] for words in re.findall(r"^COPY (?!--)(.+)$", CONTAINERFILE, re.M)]
     named = {name for names in copied for name in names}
-    assert {*PACKAGES, "pyproject.toml", "hatch_build.py", "README.md", "LICENSE"} <= named
+    assert {*PACKAGES, "pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "packaging/pins.txt"} <= named
     assert all((ROOT / name).exists() for name in named)
     exposed = re.findall(r"([0-9]+)/(tcp|udp)", CONTAINERFILE)
     assert {port for port, _ in exposed} == PORTS and (str(NodeConfig().peer_port), "udp") in exposed

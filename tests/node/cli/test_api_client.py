@@ -1,4 +1,4 @@
-"""A program gets typed answers of a node, page after page, and errors that name a remedy."""
+"""A command gets typed answers of a node, page after page, and errors that name a remedy."""
 
 from typing import Any
 
@@ -28,12 +28,6 @@ def test_answers_go_on_to_the_last_page(node: ApiClient, site: Any) -> None:
     assert len(list(node.answers("task", limit=1))) == 2
     assert [asked.cursor for asked in site.service.asked] == ["", "bmV4dA"]
     assert {asked.limit for asked in site.service.asked} == {1}
-
-
-def test_stored_pages_are_loaded(node: ApiClient) -> None:
-    (page,) = node.load([PAGE, "http://none.test/"])
-    assert page.page_content.startswith("If you do much work")
-    assert (page.metadata.source, page.metadata.language, page.metadata.fetched) == (PAGE, "en", "2026-11-18")
 
 
 def test_what_a_node_refuses_or_another_program_answers_is_an_error(node: ApiClient, site: Any) -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from node.cli.api_client import ApiClient
+from dse_node_client import Client
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "retrieve_for_llms.py"
 PAGE = "http://docs.python.test/3/tutorial/appetite.html"
@@ -25,29 +24,29 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.fixture
-def node(site: Any) -> ApiClient:
-    return ApiClient(f"http://127.0.0.1:{site.port}")
+def node(site: Any) -> Client:
+    return Client(f"http://127.0.0.1:{site.port}")
 
 
-def test_passages_are_stored_texts_else_snippets(example: Any, node: ApiClient, site: Any) -> None:
+def test_passages_are_stored_texts_else_snippets(example: Any, node: Client, site: Any) -> None:
     first, *_ = example.passages(node, "task", 3)
     assert (first.url, first.text[: len(BEGINNING)]) == (PAGE, BEGINNING)
     assert first.score > 0 and site.service.asked[-1].limit == 3
     assert example.passages(node, "nothing holds this", 3) == []
 
 
-def test_a_page_without_a_copy_gives_its_snippet(example: Any, node: ApiClient, site: Any) -> None:
+def test_a_page_without_a_copy_gives_its_snippet(example: Any, node: Client, site: Any) -> None:
     found = {each.url: each.text for each in example.passages(node, "task", 3)}
     assert found["http://evil.test/"] == "<img src=x onerror=alert(1)> & <b>task</b> text"
 
 
-def test_langchain_is_given_documents(example: Any, node: ApiClient) -> None:
+def test_langchain_is_given_documents(example: Any, node: Client) -> None:
     pytest.importorskip("langchain_core", reason="langchain-core is not installed")
     first, *_ = example.langchain_retriever(node, 2).invoke("task")
     assert first.metadata["source"] == PAGE and first.page_content.startswith(BEGINNING)
 
 
-def test_llama_index_is_given_nodes_with_scores(example: Any, node: ApiClient) -> None:
+def test_llama_index_is_given_nodes_with_scores(example: Any, node: Client) -> None:
     pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
     first, *_ = example.llama_index_retriever(node, 2).retrieve("task")
     assert first.metadata["url"] == PAGE and first.text.startswith(BEGINNING) and first.score == 12.5
