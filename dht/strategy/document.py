@@ -20,7 +20,7 @@ MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
 MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
 INDEX_COPIES = 3  # by default
 ROOM_UNIT = 40_000_000_000  # by default; a laptop's 10 GB is two steps below it, a server's 160 GB two above
-FEATURES = frozenset[str]()  # what this program has of what a strategy may need; of version 1 nothing has a name
+FEATURES = frozenset({"release-1.0.0"})  # what a strategy may need and this program has; each release adds its name
 
 # members are the nodes that enough members have reached, and, where it says so, that were invited besides
 ADMISSIONS = ("attested", "invited")

@@ -27,6 +27,7 @@ MAX_SILENT_S = 30 * 86_400.0  # by then a strategy's grace is over, and who is s
 _ORIGIN = re.compile(r"\*|https?://(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")  # as browsers send it
 _MAIL = re.compile(r"[^\s@<>,;]{1,64}@[^\s@<>,;]{1,253}")
 _MAIL_SERVER = re.compile(r"smtps?://(?:[^\s@/]{1,400}@)?(?:[A-Za-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")
+_KEY = re.compile("[0-9a-f]{64}")
 MAX_PROXIES = 64  # prefixes; each request is held against all
 MAX_CONFIG_BYTES = 1 << 20  # a configuration is a few kilobytes; anything near this is another file
 
@@ -150,6 +151,25 @@ class BackupConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class UpdatesConfig:
+    """Where `dse-node update` learns of releases, and whom it trusts to sign their list."""
+
+    feed: str = ""  # URL or path; the file releases.json of the newest release, with its files beside it; empty: none
+    keys: tuple[str, ...] = ()  # public keys of the makers, 64 hex digits each
+    threshold: int = 1  # how many of them must have signed
+
+    def __post_init__(self) -> None:
+        if "://" in self.feed:
+            _check_web_address("feed", self.feed)
+        for key in self.keys:
+            if not _KEY.fullmatch(key):
+                raise ValueError(f"keys: {key[:80]!r} is not a public key of 64 hex digits")
+        _check_range("threshold", self.threshold, 1, max(1, len(self.keys)))
+        if self.feed and not self.keys:
+            raise ValueError("keys: is empty, so no list of releases is trusted; name the keys of its makers")
+
+
+@dataclass(frozen=True, slots=True)
 class WebReportConfig:
     """When this node measures the stored web; needs the extra web-report."""
 
@@ -171,6 +191,7 @@ class Config:
     hook: HookConfig = field(default_factory=HookConfig)
     traces: TracesConfig = field(default_factory=TracesConfig)
     backup: BackupConfig = field(default_factory=BackupConfig)
+    updates: UpdatesConfig = field(default_factory=UpdatesConfig)
     web_report: WebReportConfig = field(default_factory=WebReportConfig)
 
 

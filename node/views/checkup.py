@@ -226,9 +226,9 @@ def _strategy(strategy: Json, now: float) -> Finding:
 
 
 WAYS = (  # what the path of an installed program tells, and what puts a newer one in its place
-    ("/usr/lib/dse-node", "sudo apt install ./dse-node_VERSION.deb"),
-    ("/pipx/", "pipx install --force NEW.whl"),
-    ("/uv/tools/", "uv tool install --force NEW.whl"),
+    ("/usr/lib/dse-node", "sudo apt install ./NEW.deb"),
+    ("/pipx/", "pipx runpip dse-node install --upgrade NEW.whl"),
+    ("/uv/tools/", "uv pip install --python PREFIX --upgrade NEW.whl"),
     ("/opt/dse-node", "build the image anew, and start the container from it"),
 )
 

@@ -1,4 +1,4 @@
-"""Does the verbs that look for what keeps a node from doing all that it should: doctor, update."""
+"""Does the verb that looks for what keeps a node from doing all that it should: doctor."""
 
 import json
 import platform
@@ -26,8 +26,7 @@ from node.config.toml_reader import changes_of
 from node.errors import ConfigError, NothingToDo, NotRunning
 from node.strategy.draft import read_version
 from node.strategy.signing import own_keys
-from node.version import VERSION
-from node.views.checkup import Finding, fault_finding, findings_of, update_findings
+from node.views.checkup import Finding, fault_finding, findings_of
 from node.views.lenient_json import Json, count, table
 from node.views.public_network import public_findings
 from node.views.redaction import Redaction
@@ -40,33 +39,19 @@ def doctor(arguments: Namespace) -> int:
     """Check the node that is meant and its machine; 1 where something is bad or it does not run, else 0."""
     if arguments.with_addresses and not arguments.bundle:
         raise NothingToDo("--with-addresses", "goes with --bundle", "leave it out, or name a file")
-    answers, why = _ask(arguments)
+    answers, why = ask_node(arguments)
     findings = _network_findings(arguments, answers, why) if arguments.network else _findings(arguments, answers, why)
     code = 1 if any(finding.health == "bad" for finding in findings) else 0
     if arguments.bundle:
         return code if _write_bundle(arguments, answers, findings) else 1
     if arguments.json:
-        print_json(_json(answers, findings))
+        print_json(json_of(answers, findings))
         return code
-    _print(findings)
+    print_findings(findings)
     return code
 
 
-def update(arguments: Namespace) -> int:
-    """Say which version this is, which one runs, and whether the network asks for a newer one; 1 where it does, or
-    where the node does not run."""
-    answers, why = _ask(arguments)
-    parts = answers.get("status", {}), answers.get("peers", []), answers.get("strategy", {})
-    findings = list(update_findings(VERSION, sys.prefix, *parts, why))
-    if arguments.json:
-        print_json(_json(answers, findings))
-    else:
-        _print(findings)
-        print("Peers do not say their versions, and nobody else is asked: CHANGELOG.md of a release says what is new.")
-    return 1 if any(finding.health == "bad" for finding in findings) else 0
-
-
-def _ask(arguments: Namespace) -> tuple[Json, DseError | None]:
+def ask_node(arguments: Namespace) -> tuple[Json, DseError | None]:
     """Return what the running node says of itself, or nothing and why it could not be asked. Raises RefusedByNode."""
     try:
         node = client(arguments)
@@ -127,7 +112,8 @@ def _network(config: Config) -> Network | None:
         return None
 
 
-def _print(findings: list[Finding]) -> None:
+def print_findings(findings: list[Finding]) -> None:
+    """Print a line for each finding, and its remedy."""
     width = max(len(finding.name) for finding in findings)
     for finding in findings:
         sign = SIGNS[finding.health]
@@ -136,7 +122,8 @@ def _print(findings: list[Finding]) -> None:
             print(f"      {'':<{width}}  → {plain(finding.remedy)}")
 
 
-def _json(answers: Json, findings: list[Finding]) -> Json:
+def json_of(answers: Json, findings: list[Finding]) -> Json:
+    """Return findings for programs."""
     is_ok = all(finding.health != "bad" for finding in findings)
     return {"ok": is_ok, "running": bool(answers), "checks": [finding.json() for finding in findings]}
 
@@ -149,7 +136,7 @@ def _write_bundle(arguments: Namespace, answers: Json, findings: list[Finding]) 
     bundle = {
         "made_by": "dse-node doctor",
         "machine": {"system": platform.system(), "release": platform.release(), "python": platform.python_version()},
-        **_json(answers, findings),
+        **json_of(answers, findings),
         "settings": _settings(arguments),
         **answers,
     }

@@ -1,0 +1,60 @@
+"""Fetches the signed list of releases and a file of one, from a URL or a folder, within bounds."""
+
+import time
+from hashlib import sha256
+from pathlib import Path
+from urllib.error import URLError
+from urllib.parse import urljoin
+from urllib.request import Request, urlopen
+
+from dht import Publishers
+from node.config.settings import UpdatesConfig
+from node.errors import BadFeed
+from node.release_feed import Release, ReleaseFeed, ReleaseFile, read_feed
+from node.version import VERSION
+
+MAX_FEED_BYTES = 1 << 20
+STEP_S, MOST_S = 30.0, 600.0  # of silence of a server, and of all
+PART_BYTES = 1 << 16
+
+
+def fetch_feed(config: UpdatesConfig, now: float) -> ReleaseFeed:
+    """Return the verified list of releases; raises BadFeed."""
+    trusted = Publishers(config.keys, config.threshold)
+    return read_feed(_read(config.feed, MAX_FEED_BYTES), trusted, now)
+
+
+def newer(feed: ReleaseFeed) -> Release | None:
+    """Return the newest release, None where this program is as new."""
+    newest = feed.releases[0]
+    return newest if newest.numbers > tuple(map(int, VERSION.split("."))) else None
+
+
+def fetch_file(config: UpdatesConfig, file: ReleaseFile, folder: Path) -> Path:
+    """Write a file of a release into a folder once it is what the list says; raises BadFeed."""
+    source = urljoin(config.feed, file.name) if "://" in config.feed else str(Path(config.feed).with_name(file.name))
+    data = _read(source, file.bytes)
+    if len(data) != file.bytes or sha256(data).hexdigest() != file.sha256:
+        raise BadFeed(file.name, "is not what the signed list says", "nothing was installed; tell its makers")
+    path = folder / file.name
+    path.write_bytes(data)
+    return path
+
+
+def _read(source: str, most: int) -> bytes:
+    """Read a URL or a file of at most so many bytes; raises BadFeed."""
+    ends_at, data = time.monotonic() + MOST_S, bytearray()
+    request = Request(source, headers={"User-Agent": f"dse-node/{VERSION}"}) if "://" in source else None
+    try:
+        with urlopen(request, timeout=STEP_S) if request else Path(source).open("rb") as file:
+            while part := file.read(min(PART_BYTES, most + 1 - len(data))):
+                data += part
+                if len(data) > most:
+                    raise BadFeed(source, f"has more than {most:,} bytes", "check updates.feed")
+                if time.monotonic() > ends_at:
+                    raise BadFeed(source, f"took longer than {MOST_S:g} s", "try again")
+    except (OSError, ValueError) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        said = reason.strerror if isinstance(reason, OSError) and reason.strerror else str(reason)
+        raise BadFeed(source, said.lower(), "check updates.feed and the network") from None
+    return bytes(data)
