@@ -224,7 +224,7 @@ def _add_doctor(verbs: Verbs) -> None:
     doctor.add_argument("--network", action="store_true", help="check instead if the network is ready for strangers")
     add_place(doctor, url=True, json=True)
     about = "install the newest release in the signed list of updates.feed; without a list only check"
-    update = add_verb(verbs, "update", "updates:update", about, "dse-node update --check")
+    update = add_verb(verbs, "update", "doctor:update", about, "dse-node update --check")
     about = "only show this version, the running one, the newest one, and whether the network needs a newer one"
     update.add_argument("--check", action="store_true", help=about)
     add_place(update, url=True, json=True)

@@ -1,4 +1,4 @@
-"""Does the verb that looks for what keeps a node from doing all that it should: doctor."""
+"""Does the verbs that look for what keeps a node from doing all that it should: doctor, update."""
 
 import json
 import platform
@@ -20,13 +20,16 @@ from node.cli.machine_checks import (
     resolve,
     silence_findings,
 )
+from node.cli.release_files import fetch_feed, install, newer
 from node.config.data_dir import DataDir
-from node.config.settings import Config, NodeConfig
+from node.config.settings import Config, NodeConfig, UpdatesConfig
 from node.config.toml_reader import changes_of
-from node.errors import ConfigError, NothingToDo, NotRunning
+from node.errors import BadFeed, ConfigError, NothingToDo, NotRunning
+from node.release_feed import Release
 from node.strategy.draft import read_version
 from node.strategy.signing import own_keys
-from node.views.checkup import Finding, fault_finding, findings_of
+from node.version import VERSION
+from node.views.checkup import Finding, fault_finding, findings_of, update_findings
 from node.views.lenient_json import Json, count, table
 from node.views.public_network import public_findings
 from node.views.redaction import Redaction
@@ -39,19 +42,56 @@ def doctor(arguments: Namespace) -> int:
     """Check the node that is meant and its machine; 1 where something is bad or it does not run, else 0."""
     if arguments.with_addresses and not arguments.bundle:
         raise NothingToDo("--with-addresses", "goes with --bundle", "leave it out, or name a file")
-    answers, why = ask_node(arguments)
+    answers, why = _ask(arguments)
     findings = _network_findings(arguments, answers, why) if arguments.network else _findings(arguments, answers, why)
     code = 1 if any(finding.health == "bad" for finding in findings) else 0
     if arguments.bundle:
         return code if _write_bundle(arguments, answers, findings) else 1
     if arguments.json:
-        print_json(json_of(answers, findings))
+        print_json(_json(answers, findings))
         return code
-    print_findings(findings)
+    _print(findings)
     return code
 
 
-def ask_node(arguments: Namespace) -> tuple[Json, DseError | None]:
+def update(arguments: Namespace) -> int:
+    """Say which version this is, which one runs, what the network asks for, and which release is the newest; install
+    that one unless only a check is wanted. 1 where the network or the list of releases needs a look."""
+    answers, why = _ask(arguments)
+    parts = answers.get("status", {}), answers.get("peers", []), answers.get("strategy", {})
+    config, newest = _updates(arguments), None
+    findings = list(update_findings(VERSION, sys.prefix, *parts, why))
+    try:
+        newest = newer(fetch_feed(config, time.time())) if config.feed else None
+        findings.append(_release_finding(config, newest))
+    except BadFeed as error:
+        findings.append(fault_finding("release", error))
+    if arguments.json:
+        print_json({**_json(answers, findings), "newest": newest.version if newest else VERSION})
+    else:
+        _print(findings)
+    if newest and not arguments.check:
+        return install(config, newest, sys.prefix, Path.cwd())
+    return 1 if any(finding.health == "bad" for finding in findings) else 0
+
+
+def _updates(arguments: Namespace) -> UpdatesConfig:
+    try:
+        return configuration(arguments).updates
+    except DseError:  # no node lives here, which the findings say
+        return UpdatesConfig()
+
+
+def _release_finding(config: UpdatesConfig, newest: Release | None) -> Finding:
+    if not config.feed:
+        return Finding("release", "good", "nobody is asked for newer ones: updates.feed is empty")
+    if newest is None:
+        return Finding("release", "good", f"{VERSION} is the newest")
+    day = time.strftime("%Y-%m-%d", time.gmtime(newest.committed_at))
+    return Finding("release", "look", f"{newest.version} is there, of {day}", "dse-node update")
+
+
+def _ask(arguments: Namespace) -> tuple[Json, DseError | None]:
     """Return what the running node says of itself, or nothing and why it could not be asked. Raises RefusedByNode."""
     try:
         node = client(arguments)
@@ -112,8 +152,7 @@ def _network(config: Config) -> Network | None:
         return None
 
 
-def print_findings(findings: list[Finding]) -> None:
-    """Print a line for each finding, and its remedy."""
+def _print(findings: list[Finding]) -> None:
     width = max(len(finding.name) for finding in findings)
     for finding in findings:
         sign = SIGNS[finding.health]
@@ -122,8 +161,7 @@ def print_findings(findings: list[Finding]) -> None:
             print(f"      {'':<{width}}  → {plain(finding.remedy)}")
 
 
-def json_of(answers: Json, findings: list[Finding]) -> Json:
-    """Return findings for programs."""
+def _json(answers: Json, findings: list[Finding]) -> Json:
     is_ok = all(finding.health != "bad" for finding in findings)
     return {"ok": is_ok, "running": bool(answers), "checks": [finding.json() for finding in findings]}
 
@@ -136,7 +174,7 @@ def _write_bundle(arguments: Namespace, answers: Json, findings: list[Finding]) 
     bundle = {
         "made_by": "dse-node doctor",
         "machine": {"system": platform.system(), "release": platform.release(), "python": platform.python_version()},
-        **json_of(answers, findings),
+        **_json(answers, findings),
         "settings": _settings(arguments),
         **answers,
     }
