@@ -79,6 +79,10 @@ class BadFeed(_Flaw):
     """Says why a list of releases cannot be used."""
 
 
+class BadPassword(_Flaw):
+    """Says why a password is not taken."""
+
+
 class BadUnit(_Flaw):
     """Says why no service can be made, or taken away, as it was asked."""
 

@@ -51,6 +51,7 @@ def _add_staying(verbs: Verbs) -> None:
     logs.add_argument("--follow", action="store_true", help="go on with lines as they come, until Ctrl-C")
     add_place(logs, url=True, json=True)
     _add_config(verbs)
+    _add_password(verbs)
     _add_service(verbs)
     bare = add_verb(verbs, "bootstrap", "run:bare_overlay", "run a first contact: only the overlay, without data")
     bare.add_argument("--network", required=True, metavar="FILE", help="the network file")
@@ -73,6 +74,18 @@ def _add_config(verbs: Verbs) -> None:
         add_place(verb, url=True, json=True)
     about = "call you now, as a test, in each way that hook.ntfy, hook.mail, hook.url and hook.command set"
     add_place(add_verb(verbs, "hook", "settings:call_owner", about, "dse-node hook"))
+
+
+def _add_password(verbs: Verbs) -> None:
+    password = add_family(verbs, "password", "let browsers on other machines log in by a password")
+    about = "set a password, in place of the one before; its logins end at once"
+    put = add_verb(password, "set", "settings:set_password", about, "dse-node password set")
+    put.add_argument("--stdin", action="store_true", help="read it as one line of the input (default: ask twice)")
+    remove = add_verb(password, "remove", "settings:remove_password", "remove a password; its logins end at once")
+    for verb in (put, remove):
+        about = "the password that shows the owner's pages and can change nothing"
+        verb.add_argument("--read-only", action="store_true", help=about)
+        add_place(verb)
 
 
 def _add_service(verbs: Verbs) -> None:

@@ -6,6 +6,7 @@
 - lock: the process id of the node that uses the directory
 - identity.key, identity.puzzle: the node's key, and its solved puzzle
 - admin.token: the token for the web API
+- passwords: the hashes of the passwords by which browsers log in
 - keys/: the publisher's keys
 - founder: the node's id, where it is the first node of its network and starts though nobody answers
 - invitation: the invitation that lets the node in
@@ -51,7 +52,7 @@ class DataDir:
         self.founder = root / "founder"
         self.invitation, self.vouchers = root / "invitation", root / "vouchers"
         self.leaving, self.owner_told = root / "leaving", root / "owner-told"
-        self.admin_token = root / "admin.token"
+        self.admin_token, self.passwords = root / "admin.token", root / "passwords"
         self.format, self.first_site, self.welcome = root / "format", root / "first-site", root / "welcome"
         self.keys, self.dht, self.store = root / "keys", root / "dht", root / "store"
         self.index, self.seen = root / "index", root / "seen"

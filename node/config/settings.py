@@ -28,6 +28,11 @@ _ORIGIN = re.compile(r"\*|https?://(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?:
 _MAIL = re.compile(r"[^\s@<>,;]{1,64}@[^\s@<>,;]{1,253}")
 _MAIL_SERVER = re.compile(r"smtps?://(?:[^\s@/]{1,400}@)?(?:[A-Za-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _KEY = re.compile("[0-9a-f]{64}")
+_HEADER = re.compile(r"[A-Za-z0-9-]{1,64}")  # no underscore: proxies take it for a hyphen, or drop it
+_TAKEN_HEADERS = frozenset(  # a browser or a proxy writes these about something else
+    {"host", "cookie", "authorization", "origin", "referer", "forwarded", "via", "x-forwarded-for", "x-real-ip"}
+    | {"x-forwarded-host", "x-forwarded-proto", "user-agent", "accept", "accept-language", "content-type"}
+)
 MAX_PROXIES = 64  # prefixes; each request is held against all
 MAX_CONFIG_BYTES = 1 << 20  # a configuration is a few kilobytes; anything near this is another file
 
@@ -60,6 +65,10 @@ class NodeConfig:
         str, ...
     ] = ()  # prefixes; of reverse proxies in front, whose callers count by themselves
     web_proxy_header: Literal["X-Forwarded-For", "Forwarded"] = "X-Forwarded-For"  # header; in which they name callers
+    web_login_header: str = ""  # header; in which a proxy names the person that it logged in; empty: none
+    web_login_proxies: tuple[str, ...] = ()  # prefixes; of the proxies that may; of this machine only if named
+    web_login_owners: tuple[str, ...] = ()  # names; whom that header logs in as the owner
+    web_login_viewers: tuple[str, ...] = ()  # names; who sees the owner's pages and changes nothing
     site_rules: str = ""  # path; a list of sites to raise, lower or block on the search page; empty: none
     log_level: LogLevel = "info"  # debug, info, warning or error
 
@@ -86,6 +95,25 @@ class NodeConfig:
             raise ValueError(f"web_trusted_proxies: has {len(self.web_trusted_proxies)} prefixes, not {MAX_PROXIES}")
         for prefix in self.web_trusted_proxies:
             _check_prefix("web_trusted_proxies", prefix)
+        self._check_logins()
+
+    def _check_logins(self) -> None:
+        header, proxies = self.web_login_header, self.web_login_proxies
+        if header and (not _HEADER.fullmatch(header) or header.lower() in _TAKEN_HEADERS):
+            raise ValueError(f"web_login_header: {header[:80]!r} is no header of its own, such as Remote-User")
+        if bool(header) != bool(proxies) or bool(header) != bool(self.web_login_owners or self.web_login_viewers):
+            needs = "needs web_login_proxies and web_login_owners or web_login_viewers, and they need it"
+            raise ValueError(f"web_login_header: {needs}")
+        if len(proxies) > MAX_PROXIES:
+            raise ValueError(f"web_login_proxies: has {len(proxies)} prefixes, not {MAX_PROXIES}")
+        for prefix in proxies:
+            _check_prefix("web_login_proxies", prefix)
+            _check_own_machine("web_login_proxies", ipaddress.ip_network(prefix))
+        names = (*self.web_login_owners, *self.web_login_viewers)
+        if any(not name or name != name.strip() for name in names):
+            raise ValueError("web_login_owners: a name is empty, or begins or ends with a blank")
+        if len(set(names)) < len(names):
+            raise ValueError("web_login_viewers: a name is there twice, or one of web_login_owners")
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +246,13 @@ def _check_prefix(name: str, text: str) -> None:
         ipaddress.ip_network(text)
     except ValueError as error:
         raise ValueError(f"{name}: {error}; it takes addresses and prefixes such as 10.20.0.0/16") from None
+
+
+def _check_own_machine(name: str, prefix: ipaddress.IPv4Network | ipaddress.IPv6Network) -> None:
+    """Refuse a prefix that holds this machine beside others: every program here could then pass for the proxy."""
+    own = ipaddress.ip_network("127.0.0.0/8" if prefix.version == 4 else "::1/128")
+    if prefix.prefixlen < own.prefixlen and prefix.overlaps(own):
+        raise ValueError(f"{name}: {prefix} holds this machine, too; name {own} by itself if that is meant")
 
 
 def _check_range(name: str, value: float, least: float, most: float) -> None:

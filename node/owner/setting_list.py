@@ -15,7 +15,7 @@ from node.views.safe_text import plain
 
 Origin = Literal["default", "file", "start"]
 
-SECRET_BRANCHES = ("hook.",)  # a command's words and an address may hold passwords
+SECRETS = ("hook.", "traces.url")  # a command's words and an address may hold passwords
 VALUE_CHARS = 8192  # as much as may be typed, so that what a form shows is whole
 
 
@@ -39,7 +39,7 @@ def setting_rows(config: Config, text: str) -> tuple[SettingRow, ...]:
     for key in keys_of(Config):
         value, default = value_of(config, key), value_of(defaults, key)
         origin: Origin = "file" if key in set_keys else "default" if value == default else "start"
-        is_secret = key.startswith(SECRET_BRANCHES)
+        is_secret = key.startswith(SECRETS)
         waits = key in set_keys and not is_secret and file is not None and value_of(file, key) != value
         waiting = _shown(value_of(file, key)) if waits and file is not None else None
         rows.append(

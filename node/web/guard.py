@@ -14,12 +14,12 @@ from dht import LocalError
 from node.api.body import NODE_HEADER
 from node.config.settings import NodeConfig
 from node.web.monitoring import Metrics
-from node.web.owner.login import Logins, has_session
-from node.web.rendering.pages import IS_OWNER
+from node.web.owner.login import Logins, role_in
+from node.web.rendering.pages import ROLE
 from node.web.requests.caller_limit import CallerLimit
 from node.web.requests.own_origin import note_caller, note_origin
 from node.web.requests.problems import MEDIA_TYPE, Problem, problem_of
-from node.web.requests.proxied_caller import ProxiedCallers, is_passed_on
+from node.web.requests.proxied_caller import ProxiedCallers, ProxyLogins, is_passed_on
 from node.web.requests.route_table import Handler
 from node.web.requests.routes import MAX_LINE_BYTES, HttpRoute
 from node.web.requests.sharing import Sharing, tagged
@@ -68,6 +68,7 @@ class Guard:
         self._page, self._logins = page, logins
         self._callers = CallerLimit(config.web_caller_per_s, config.web_caller_burst)
         self._proxied = ProxiedCallers(config.web_trusted_proxies, config.web_proxy_header)
+        self._proxy_logins = ProxyLogins(config)
         self._sharing = Sharing(config.web_origins)
         self._open = 0
 
@@ -150,11 +151,15 @@ class Guard:
         return match is not None and name.lower().rstrip(".") in self._names and 0 < int(port or 1) < 1 << 16
 
     async def _answer(self, request: web.Request, route: HttpRoute, handler: Handler) -> web.StreamResponse:
-        request[IS_OWNER] = is_session = has_session(request, self._logins)
-        is_owner = is_session or self._has_token(request)
+        role = role_in(request, self._logins, self._proxy_logins)
+        request[ROLE] = role or ""
+        is_owner = role == "owner" or self._has_token(request)
         if not is_owner and (problem := self._over_rate(request, route.weight)):
             return self._show(request, problem)
-        if not is_owner and (route.needs_token or (route.is_private and is_passed_on(request.headers))):
+        if role == "viewer" and not is_owner and route.needs_token and route.method != "GET" and route.name != "logout":
+            return self._show(request, Problem(403, "This login may look at everything here, and change nothing."))
+        may_look = is_owner or role == "viewer"
+        if not may_look and (route.needs_token or (route.is_private and is_passed_on(request.headers))):
             detail = "Missing or wrong token; send Authorization: Bearer <content of admin.token>."
             response = self._show(request, Problem(401, detail))
             response.headers["WWW-Authenticate"] = "Bearer"

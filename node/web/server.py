@@ -26,6 +26,7 @@ from dht import (
 )
 from node.config.data_dir import DataDir
 from node.config.settings import NodeConfig
+from node.owner.passwords import PasswordFile
 from node.service.service import Service
 from node.web.guard import Guard
 from node.web.key_directory import KeyDirectory
@@ -74,8 +75,8 @@ class WebServer:
         network: str = "",
         data: DataDir | None = None,
     ) -> None:
-        """`network`: the name of this node's network, as site owners read it. `data`: where a publisher's key may lie,
-        and whether the owner has to be asked the first questions; None: in this folder."""
+        """`network`: the name of this node's network, as site owners read it. `data`: where a publisher's key and
+        passwords may lie, and whether the owner has to be asked the first questions; None: in this folder."""
         data = data or DataDir(Path())
         key = CrawlerKey(identity) if crawl.sign else None
         crawler = CrawlerIdentity(crawl.agent, crawl.user_agent(version), network, crawl.info_url, key)
@@ -83,10 +84,11 @@ class WebServer:
         self._door = Listener(WEB, system_clock)
         self._proxied = ProxiedCallers(config.web_trusted_proxies, config.web_proxy_header)
         self._port = config.web_port
-        metrics, pages = Metrics(), Pages(service, crawler)
+        passwords = PasswordFile(data.passwords)
+        metrics, pages = Metrics(), Pages(service, crawler, lambda: bool(passwords.hashes()))
         preferences = Preferences(pages, RulesFile(config.site_rules))
         new_code = partial(secrets.token_urlsafe, CODE_BYTES)
-        self._logins = logins = Logins(new_code)
+        self._logins = logins = Logins(new_code, lambda: passwords.hashes().values())
         owner_pages = OwnerPages(service, pages, data.welcome)
         self._searches = RunningSearches(service, new_code)
         self._guard = Guard(config, token, metrics, pages.problem, logins, identity.node_id.hex())
@@ -102,7 +104,7 @@ class WebServer:
             Documents(service),
             Memento(service),
             Health(service, metrics),
-            Owner(logins, pages),
+            Owner(logins, pages, passwords),
             owner_pages,
             OwnerStrategy(service, owner_pages, logins, data.keys),
             OwnerWelcome(service, owner_pages, data.welcome),

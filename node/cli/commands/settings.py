@@ -1,7 +1,12 @@
-"""Does the verbs config get and config set: through the running node as its owner's page does, else in its file. So
-the verb hook, which tries the ways of [hook]."""
+"""Does the verbs about the node's settings.
+
+config get and config set go through the running node as its owner's page does, else to its file. hook tries the ways of
+[hook]. password set and password remove write a file that a running node reads by itself.
+"""
 
 import asyncio
+import getpass
+import sys
 import time
 from argparse import Namespace
 from pathlib import Path
@@ -12,9 +17,10 @@ from node.api.body import Json
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import client, data_dir
 from node.config.settings import load_config
-from node.errors import ConfigError, HomeNotRunning, NothingToDo
+from node.errors import BadPassword, ConfigError, HomeNotRunning, NothingToDo
 from node.owner.events import OwnerEvent
 from node.owner.hook import OwnerHook
+from node.owner.passwords import MOST_CHARS, PasswordFile, Role, check_password
 from node.owner.setting_change import changed, is_open
 from node.owner.setting_list import setting_rows
 
@@ -69,6 +75,21 @@ def call_owner(arguments: Namespace) -> int:
     return 1 if any(told.values()) else 0
 
 
+def set_password(arguments: Namespace) -> int:
+    """Ask for a password, and let it log in from now on, while those of the one before end."""
+    file, password = _password_file(arguments), _typed(arguments)
+    file.set(_role_of(arguments), password)
+    print("the password is set; it logs a browser in at /login of this node")
+    return 0
+
+
+def remove_password(arguments: Namespace) -> int:
+    """Take a password away, and end its logins; exit with 1 where there is none."""
+    is_removed = _password_file(arguments).remove(_role_of(arguments))
+    print("the password is removed, and its logins have ended" if is_removed else "there is no such password")
+    return 0 if is_removed else 1
+
+
 def _rows(arguments: Namespace) -> list[Json]:
     try:
         return list(client(arguments, needs_token=True).get("/api/v1/settings")["settings"])
@@ -98,3 +119,25 @@ def _write(file: Path, key: str, typed: str) -> None:
         write_atomically(file, text.encode())
     except OSError as error:
         raise refused(file, error) from None
+
+
+def _password_file(arguments: Namespace) -> PasswordFile:
+    data = data_dir(arguments)
+    data.check()
+    return PasswordFile(data.passwords)
+
+
+def _role_of(arguments: Namespace) -> Role:
+    return "viewer" if arguments.read_only else "owner"
+
+
+def _typed(arguments: Namespace) -> str:
+    if arguments.stdin:
+        return sys.stdin.readline(2 * MOST_CHARS).rstrip("\r\n")
+    if not sys.stdin.isatty():
+        raise BadPassword("password", "cannot be asked for, since there is no terminal", "add --stdin")
+    password = getpass.getpass("password: ")
+    check_password(password)
+    if getpass.getpass("once more: ") != password:
+        raise BadPassword("password", "differs from the first", "try again")
+    return password

@@ -44,7 +44,9 @@ MAX_UPLOAD_BYTES = 1 << 20
 REFUSAL_CHARS = 400
 NO_DRAFT = BadStrategy("draft", "is not here any more", "make it again: this node keeps few, until it starts anew")
 STALE_LOGIN = BadStrategy(
-    "login", "is older than five minutes", "run `dse-node open`, follow its link, and come back to this draft"
+    "login",
+    "is older than five minutes",
+    "type the password anew at /login, or follow the link of `dse-node open`, and come back to this draft",
 )
 NO_KEY = BadStrategy(
     "key", "of a publisher is not on this machine", "download the draft, sign it where the key is, upload it"

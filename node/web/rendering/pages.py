@@ -1,6 +1,7 @@
 """Renders the pages for people: complete without JavaScript, nothing from anywhere else."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
@@ -40,7 +41,7 @@ _OF_ALL = {"query": "", "filters": {"lang": "", "site": ""}, "sort": "", "tab": 
 _FOR_CRAWLERS = frozenset(  # routes; the first part of the path of each other one is closed to them
     {"home", "bot", "check_removal", "help_page", "privacy", "key_directory", "robots", "style", "script", "favicon"}
 )
-IS_OWNER = web.RequestKey("is_owner", bool)  # whether a browser asks that the owner logged in, as the guard found it
+ROLE = web.RequestKey("role", str)  # that of a browser that somebody logged in, as the guard found it; "": none
 CACHED = {"Cache-Control": "public, max-age=604800"}  # under an address of its version
 MAX_PEERS = 200  # rows of the table; the API gives all
 
@@ -69,8 +70,11 @@ class CrawlerIdentity:
 class Pages:
     """Holds the handlers of the pages, named as in the table of routes."""
 
-    def __init__(self, service: Service, crawler: CrawlerIdentity) -> None:
-        self._service = service
+    def __init__(
+        self, service: Service, crawler: CrawlerIdentity, has_password: Callable[[], bool] = lambda: False
+    ) -> None:
+        """`has_password`: whether anybody can log in by a password."""
+        self._service, self._has_password = service, has_password
         self._crawler = crawler
         here = files("node.web")
         self._style, self._script = ((here / "static" / name).read_text() for name in ("style.css", "page.js"))
@@ -155,9 +159,10 @@ class Pages:
             return self.login(request, status_code=401)
         return self.render(request, "error.html", status_code=problem.status, problem=problem)
 
-    def login(self, request: web.Request, status_code: int = 200, *, is_stale: bool = False) -> web.Response:
-        """Show how the owner logs in. `is_stale`: whether a link was tried that counts no more."""
-        return self.render(request, "login.html", status_code=status_code, is_stale=is_stale)
+    def login(self, request: web.Request, status_code: int = 200, said: str = "", wait_s: int = 0) -> web.Response:
+        """Show how to log in. `said`: the key of why a link or password was not taken; `wait_s`: until another try."""
+        told: dict[str, Any] = {"said": said, "wait_s": wait_s, "has_password": self._has_password()}
+        return self.render(request, "login.html", status_code=status_code, **told)
 
     def render(
         self,
@@ -188,8 +193,10 @@ class Pages:
             here=address,
             other_tongue=_other_tongue(request, tongue),
             style_version=self._version,
-            is_owner=request.get(IS_OWNER, False),
-            sees_status=request.get(IS_OWNER, False) or not is_passed_on(request.headers),
+            is_owner=request.get(ROLE) == "owner",
+            is_viewer=request.get(ROLE) == "viewer",
+            locked=Markup(" disabled" * (request.get(ROLE) == "viewer")),  # of each button that changes anything
+            sees_status=bool(request.get(ROLE)) or not is_passed_on(request.headers),
             **{**_OF_ALL, **values},
         )
         return page_response(text.encode(), tongue, status_code)

@@ -11,6 +11,9 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Literal
 
+from node.config.settings import NodeConfig
+from node.owner.passwords import Role
+
 ProxyHeader = Literal["X-Forwarded-For", "Forwarded"]  # the latter is that of RFC 7239
 
 MAX_HEADER_CHARS = 2048  # of the right end; a chain of proxies has a few addresses
@@ -72,6 +75,24 @@ class ProxiedCallers:
         """Tell whether an address is one of the proxies."""
         address = _address(peer) if self._proxies else None
         return address is not None and any(address in network for network in self._proxies)
+
+
+class ProxyLogins:
+    """Knows whom a proxy logged in, by the header that it writes; nobody where no proxy is named for that.
+
+    Only the very sender of a request counts, since a header of addresses is what others say. From anybody else, and
+    where the header is there twice, the request is no login.
+    """
+
+    def __init__(self, config: NodeConfig) -> None:
+        self._proxies = ProxiedCallers(config.web_login_proxies, config.web_proxy_header)
+        self._header = config.web_login_header
+        viewers: dict[str, Role] = dict.fromkeys(config.web_login_viewers, "viewer")
+        self._roles = viewers | dict.fromkeys(config.web_login_owners, "owner")
+
+    def role(self, peer: str, lines: Callable[[str], Sequence[str]]) -> Role | None:
+        """Return what a request may do, None where it is no login. `peer`: who sent it, `lines`: those of a header."""
+        return self._roles.get(_only(lines(self._header))) if self._proxies.is_proxy(peer) else None
 
 
 def _forwarded(element: str, wanted: str) -> str:

@@ -181,6 +181,7 @@ _SITES_ASKED = (
 
 _SITE_OWNERS = Parameter("url", "the address of a site, or how the addresses to remove begin", most=MAX_URL)
 _CODE = Parameter("code", "what the link holds, or the link; it counts once, for five minutes", most=300)
+_PASSWORD = Parameter("password", "as `dse-node password set` took it", default=None, most=256)
 _VERSION = Parameter("version", "a number, or newest; default: the one in force", most=16)
 _READY_AS = Parameter("format", "text or json; default: json where Accept asks for it", most=8)
 _URLS = Parameter("url", "the address of a page; may be repeated", "texts", None, 1, MAX_URLS)
@@ -242,7 +243,8 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
     _form("/suggest-site", "suggested_site", "Suggest a site to the node's owner", *_TIP),
     _page("/privacy", "privacy", "Who sees what of a query", INTERFACE),
     _page("/help", "help_page", "How to ask: signs and filters", INTERFACE),
-    _page("/login", "login", "Where the link of `dse-node open` leads", _CODE),
+    _page("/login", "login", "Where the link of `dse-node open` leads, and a password is typed", _CODE),
+    _form("/login", "log_in", "Log a browser in by a password", _PASSWORD),
     HttpRoute("POST", "/logout", "logout", "End this browser's login", HTML, needs_token=True),
     _page("/bot", "bot", "For site owners: how to stop the crawler, and who crawls", INTERFACE),
     replace(_form("/bot", "check_removal", "Look whether a site's removal file counts", _SITE_OWNERS), weight=20),

@@ -13,7 +13,7 @@ from dht import RateLimiter
 from node.errors import NotProved
 from node.service.service import Service
 from node.views.safe_text import plain
-from node.web.rendering.pages import IS_OWNER, Pages
+from node.web.rendering.pages import ROLE, Pages
 from node.web.requests.forms import is_own_page, read_form
 from node.web.requests.problems import Problem
 from node.web.search.suggest_site import typed_url
@@ -37,7 +37,7 @@ class CheckRemoval:
         url = typed_url(typed)
         if not url:
             return self._pages.show_bot(request, "add.no_url", typed, 400)
-        if urlsplit(url).port is not None and not request.get(IS_OWNER, False):
+        if urlsplit(url).port is not None and request.get(ROLE) != "owner":
             return self._pages.show_bot(request, "bot.check.port", typed, 400)
         now = asyncio.get_running_loop().time()
         if not (self._of_all.take("", now) and self._of_site.take(urlsplit(url).hostname, now)):

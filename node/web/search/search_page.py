@@ -11,7 +11,7 @@ from node.api.body import Json
 from node.extras import RESULT_FORMS, added
 from node.service.service import Service
 from node.views.safe_text import around, plain
-from node.web.rendering.pages import IS_OWNER, Pages, page_response
+from node.web.rendering.pages import ROLE, Pages, page_response
 from node.web.rendering.rendered_pages import RenderedPages
 from node.web.requests.api import parameters, search_request
 from node.web.requests.asker_language import asker_language
@@ -91,7 +91,7 @@ class SearchPage:
             warnings = self._service.warnings()
             if is_posted or rules or values.flag("unruled"):  # what it shows is this reader's own
                 return await self._render(request, values, query, rules, page, warnings, is_posted)
-            key = request.path_qs, request.headers.get("Accept-Language", ""), request.get(IS_OWNER, False)
+            key = request.path_qs, request.headers.get("Accept-Language", ""), request.get(ROLE, "")
             if kept := self._rendered.find(key, page.answer, warnings):
                 return page_response(kept.body, kept.tongue)
             response = await self._render(request, values, query, rules, page, warnings)

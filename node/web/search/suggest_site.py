@@ -10,7 +10,7 @@ from dht import RemoteError
 from node.crawling.typed_address import with_scheme
 from node.service.service import Service
 from node.views.safe_text import plain
-from node.web.rendering.pages import IS_OWNER, Pages
+from node.web.rendering.pages import ROLE, Pages
 from node.web.requests.forms import is_own_page, read_form
 from node.web.requests.problems import Problem
 from node.web.requests.routes import MAX_URL
@@ -62,7 +62,7 @@ class SuggestSite:
         """Take an address, or what the owner says about one."""
         if not is_own_page(request):
             return self._pages.problem(request, Problem(403, "This form belongs to another site."))
-        values, is_owner = await read_form(request, "suggested_site"), request.get(IS_OWNER, False)
+        values, is_owner = await read_form(request, "suggested_site"), request.get(ROLE) == "owner"
         if is_owner and (dropped := values.text("drop")):
             self._tips.take(dropped)
             return self._show(request, "add.dropped", dropped)
@@ -93,7 +93,7 @@ class SuggestSite:
     def _show(
         self, request: web.Request, said: str, url: str = "", why: str = "", status_code: int = 200
     ) -> web.Response:
-        is_owner = request.get(IS_OWNER, False)
+        is_owner = request.get(ROLE) == "owner"
         return self._pages.render(
             request,
             "suggest_site.html",

@@ -10,6 +10,8 @@ from node.config.settings import Config, NodeConfig, load_config, with_contact
 from node.config.toml_reader import keys_of, parse_config
 from node.errors import ConfigError
 
+LOGINS = '[node]\nweb_login_header = "Remote-User"\nweb_login_owners = ["ann"]\n'
+
 
 def refusal(text: str) -> str:
     with pytest.raises(ConfigError) as caught:
@@ -42,6 +44,27 @@ def test_settings_are_read_and_the_rest_keeps_its_default() -> None:
         (
             '[node]\nweb_trusted_proxies = ["10.0.0.1/8"]\n',
             ["web_trusted_proxies: 10.0.0.1/8 has host bits set; it takes"],
+        ),
+        (
+            '[node]\nweb_login_header = "X_User"\n',
+            ["web_login_header: 'X_User' is no header of its own, such as Remote-User"],
+        ),
+        ('[node]\nweb_login_header = "X-Forwarded-For"\n', ["is no header of its own"]),
+        ('[node]\nweb_login_header = "Remote-User"\n', ["web_login_header: needs web_login_proxies and"]),
+        ('[node]\nweb_login_proxies = ["10.0.0.7"]\n', ["web_login_header: needs", "and they need it"]),
+        (
+            LOGINS + 'web_login_proxies = ["0.0.0.0/0"]\n',
+            ["0.0.0.0/0 holds this machine, too; name 127.0.0.0/8 by itself"],
+        ),
+        (LOGINS + 'web_login_proxies = ["::/0"]\n', ["::/0 holds this machine, too; name ::1/128 by itself"]),
+        (LOGINS + 'web_login_proxies = ["10.0.0.1/8"]\n', ["web_login_proxies: 10.0.0.1/8 has host bits set"]),
+        (
+            LOGINS + 'web_login_proxies = ["10.0.0.7"]\nweb_login_viewers = [""]\n',
+            ["web_login_owners: a name is empty, or begins or ends with a blank"],
+        ),
+        (
+            LOGINS + 'web_login_proxies = ["10.0.0.7"]\nweb_login_viewers = ["ann"]\n',
+            ["web_login_viewers: a name is there twice, or one of web_login_owners"],
         ),
         ('[node]\nweb_proxy_header = "Via"\n', ["node.web_proxy_header", "Via", '"X-Forwarded-For" or "Forwarded"']),
         ('[node]\nweb_address = "localhost"\n', ["web_address: 'localhost' is no IPv4 or IPv6 address"]),

@@ -9,13 +9,17 @@ import msgspec
 import pytest
 
 from dht import Identity, Rule, Strategy, add_signature, decode_signed, encode_signed, parse_document, sign_strategy
+from node.config.data_dir import DataDir
+from node.owner.passwords import PasswordFile
 from node.strategy.kept_drafts import MAX_KEPT
 from node.strategy.typed_change import FIELDS
 from node.web.owner.login import FRESH_S
 from node.web.requests.strategy_routes import STRATEGY_ROUTES
+from tests.node.web.browsers import Browser, entered, linked, type_password
 
 PUBLISHER, OTHER = Identity(b"p" * 32), Identity(b"q" * 32)
 LOST = {"node": "ab" * 20, "reason": "it is blocked <b>"}
+PASSWORD = "correct horse battery"
 CHANGE, SIGN, UPLOAD = ("/owner/strategy/change", "/owner/strategy/sign", "/owner/strategy/upload")
 
 
@@ -158,9 +162,9 @@ def test_the_other_rules_of_signing_hold_too(publisher: Any) -> None:
     assert "would not fit" in led(publisher.post(SIGN, {"draft": digest}))["refused"]
 
 
-def test_the_node_signs_only_a_moment_after_the_login(publisher: Any) -> None:
+def test_the_node_signs_only_a_moment_after_the_login(publisher: Any, token: str) -> None:
     digest, page = drafted(publisher, deny="a.test")
-    assert "Run dse-node open" not in page
+    assert "dse-node open" not in page
     loop = publisher.site.loop
     now = loop.time
     loop.time = lambda: now() + FRESH_S + 1
@@ -168,11 +172,36 @@ def test_the_node_signs_only_a_moment_after_the_login(publisher: Any) -> None:
         assert "older than five minutes" in led(publisher.post(SIGN, {"draft": digest}))["refused"]
         told = led(publisher.post(CHANGE, {"deny": "b.test", "at_once": "1"}))
         assert "older than five minutes" in told["refused"] and told["draft"] and not publisher.service.published
-        assert "Run dse-node open" in publisher.get(f"/owner/strategy/draft?draft={digest}").text
+        assert "run dse-node open" in publisher.get(f"/owner/strategy/draft?draft={digest}").text
         assert publisher.service.published == [], "what was asked since the login does not make it newer"
-        fresh = type(publisher)(publisher.site, "a-token-of-the-tests-0123456789abcdef")
+        fresh = linked(publisher.site, token)
         assert f"draft={digest}" in fresh.get("/owner/strategy").text, "the draft waits for the new login"
         assert led(fresh.post(SIGN, {"draft": digest})) == {"published": "4"}
+    finally:
+        loop.time = now
+
+
+def test_from_afar_it_signs_only_a_moment_after_the_password_was_typed(
+    start: Any, publisher: Any, tmp_path: Path
+) -> None:
+    PasswordFile(DataDir(tmp_path).passwords).set("owner", PASSWORD)
+    site = start(web_login_header="Remote-User", web_login_proxies=("127.0.0.1",), web_login_owners=("ann",))
+    site.service.in_force = publisher.service.in_force
+    loop, now = site.loop, site.loop.time
+    by_password, by_proxy = entered(site, PASSWORD), Browser(site, "")
+    ann = {"Remote_User": "ann"}
+    digest, _ = drafted(by_password, deny="a.test")
+    try:
+        loop.time = lambda: now() + FRESH_S + 1
+        for browser, headers in ((by_password, {}), (by_proxy, ann), (by_password, ann)):
+            assert "older than five minutes" in led(browser.post(SIGN, {"draft": digest}, **headers))["refused"]
+            assert "Type the password again" in browser.get(f"/owner/strategy/draft?draft={digest}", **headers).text
+        assert type_password(site, "a wrong password", Cookie=by_password.cookie).status == 403
+        assert "older than five minutes" in led(by_password.post(SIGN, {"draft": digest}))["refused"]
+        loop.time = lambda: now() + FRESH_S + 5
+        fresh = entered(site, PASSWORD, Cookie=by_password.cookie)
+        assert by_password.get("/owner").status == 401, "the new login takes the place of the old one"
+        assert site.service.published == [] and led(fresh.post(SIGN, {"draft": digest}, **ann)) == {"published": "4"}
     finally:
         loop.time = now
 
