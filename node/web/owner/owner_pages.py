@@ -35,6 +35,7 @@ from node.web.requests.api import parameters, slot_wish
 from node.web.requests.forms import read_form
 from node.web.requests.parameters import Values
 from node.web.requests.problems import BadParameter
+from node.web.requests.reader_settings import languages_of
 from node.web.requests.route_table import route
 
 SITES = 40  # on a page; with the longest names of hosts it stays below 100 kB
@@ -204,7 +205,7 @@ class OwnerPages:
 
 def words_of(request: web.Request) -> Translate:
     """Return the words of the pages in the language of who asks."""
-    return translator(choose(request.query.get("hl", ""), request.headers.get("Accept-Language", "")))
+    return translator(choose(request.query.get("hl", ""), languages_of(request)))
 
 
 def _wished(values: Values) -> tuple[str, Wish]:

@@ -23,6 +23,7 @@ from node.web.rendering.translations import choose, translator
 from node.web.requests.own_origin import own_origin
 from node.web.requests.problems import Problem
 from node.web.requests.proxied_caller import is_passed_on
+from node.web.requests.reader_settings import languages_of, settings_of
 from node.web.requests.route_table import ROUTES, route
 
 SIGNS = (
@@ -168,9 +169,10 @@ class Pages:
         wanted_tongue: str = "",
         **values: Any,
     ) -> web.Response:
-        """Fill in a template in the reader's language: as a form or the address wants it, else as the browser does."""
+        """Fill in a template in the reader's language: as a form or the address wants it, else as the reader has
+        chosen, else as the browser wants it."""
         wanted = (wanted_tongue or request.query.get("hl", ""))[:16]
-        tongue = choose(wanted, request.headers.get("Accept-Language", ""))
+        tongue, chose = choose(wanted, languages_of(request)), settings_of(request)
         chosen = {"hl": tongue} if wanted else {}
 
         def address(path: str, **query: object) -> str:
@@ -184,6 +186,8 @@ class Pages:
             t=translator(tongue),
             page_lang="zh-Hans" if tongue == "zh" else "en",
             tongue=tongue,
+            theme=chose.theme,
+            has_keys=chose.has_keys,
             hl=chosen.get("hl", ""),
             here=address,
             other_tongue=_other_tongue(request, tongue),

@@ -119,6 +119,12 @@ _RULES_FORM = (
     Parameter("back", "the fields of the search to lead back to, as a query string", most=2 * MAX_TYPED),
     INTERFACE,
 )
+_SETTINGS_FORM = (
+    Parameter("tongue", "the language of the pages, en or zh; else as the browser asks", most=8),
+    Parameter("theme", "light or dark; else as the reader's system has it", most=8),
+    Parameter("results", "results a page: 10, 20 or 50", most=8),
+    Parameter("keys", "off: single keys are no shortcuts", most=8),
+)
 _TIP = (
     Parameter("url", "the address of a site", most=2 * MAX_URL),
     Parameter("take", "for the node's owner: the suggested address to crawl", most=MAX_URL),
@@ -238,6 +244,8 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
     _page("/sites", "site_rules", "The sites that this browser raises, lowers and blocks", INTERFACE),
     _form("/sites", "set_site_rules", "Change these rules", *_RULES_FORM),
     HttpRoute("GET", "/sites/rules.txt", "site_rules_text", "These rules as a file", TEXT),
+    _page("/settings", "reader_settings", "Language, theme and results a page of this browser", INTERFACE),
+    _form("/settings", "set_reader_settings", "Change these settings", *_SETTINGS_FORM),
     _page("/suggest-site", "suggest_site", "Where readers suggest a site", INTERFACE),
     _form("/suggest-site", "suggested_site", "Suggest a site to the node's owner", *_TIP),
     _page("/privacy", "privacy", "Who sees what of a query", INTERFACE),

@@ -30,6 +30,7 @@ PAGES = {
     "cache": (f"/cache?url={COPY}", f"/cache?url={COPY}&view=page", "/cache?url=http%3A%2F%2Fnone.test%2F"),
     "help_page": ("/help",),
     "site_rules": ("/sites", "/sites?saved=1"),
+    "reader_settings": ("/settings", "/settings?saved=1"),
     "suggest_site": ("/suggest-site",),
     "privacy": ("/privacy",),
     "bot": ("/bot",),
