@@ -41,6 +41,7 @@ from node.web.requests.route_table import route
 SITES = 40  # on a page; with the longest names of hosts it stays below 100 kB
 SLOTS = 20  # on the page of the network, beside its members
 LOG_LINES = 60
+ASKED = 5  # requests to remove pages
 REFUSAL_CHARS = 300
 
 
@@ -67,7 +68,15 @@ class OwnerPages:
         now, state = time.time(), owner_state(status, view)
         plots = figure_plots(await self._service.owner.history.lines(span, now), span, now, words_of(request))
         return self.render(
-            request, "owner.html", status=view, state=state, plots=plots, span=span, spans=get_args(Span)
+            request,
+            "owner.html",
+            status=view,
+            state=state,
+            plots=plots,
+            span=span,
+            spans=get_args(Span),
+            asked=self._service.owner.asked_removals.waiting,
+            shown=ASKED,
         )
 
     async def owner_network(self, request: web.Request) -> web.Response:
@@ -188,6 +197,11 @@ class OwnerPages:
         await self._service.owner.wish(*_wished(values))
         kept = {name: values.text(name) for name in ("begins", "show", "after")}
         return lead_to(request, "owner_sites", **kept)
+
+    async def owner_dismiss(self, request: web.Request) -> web.Response:
+        """Forget a request to remove pages, and lead back to the others."""
+        await self._service.owner.asked_removals.dismiss((await read_form(request, "owner_dismiss")).text("pages"))
+        return lead_to(request, "owner_overview", "asked")
 
     async def owner_style(self, request: web.Request) -> web.Response:
         """Answer with the style sheet of the owner's pages."""

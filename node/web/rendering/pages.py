@@ -1,6 +1,7 @@
 """Renders the pages for people: complete without JavaScript, nothing from anywhere else."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
@@ -120,12 +121,19 @@ class Pages:
         return self.show_bot(request)
 
     def show_bot(
-        self, request: web.Request, said: str = "", url: str = "", status_code: int = 200, **about: str
+        self,
+        request: web.Request,
+        said: str = "",
+        url: str = "",
+        status_code: int = 200,
+        asked: Mapping[str, str] | None = None,
+        **about: str,
     ) -> web.Response:
-        """Show the page for site owners. `said`: the key of what a check of their file found, with its values."""
+        """Show the page for site owners. `said`: the key of what a check of their file found, with its values, or of
+        what became of a request to the operator. `asked`: the fields of such a request, where it is one."""
         keys = route("key_directory").path
         told: dict[str, Any] = {"crawler": self._crawler, "keys": keys, "said": said, "url": url, "about": about}
-        return self.render(request, "bot.html", status_code=status_code, **told)
+        return self.render(request, "bot.html", status_code=status_code, asked=asked, **told)
 
     async def opensearch(self, request: web.Request) -> web.Response:
         """Answer with the description by which a browser adds this search engine."""

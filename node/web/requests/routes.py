@@ -10,6 +10,7 @@ from typing import Any, Literal
 from dht import Strategy
 from node.api import crawl, documents, evidence, operation, owner, peers, search, sites, slots, status, strategy
 from node.api.body import Json
+from node.sites.asked_removals import MAX_CONTACT, MAX_PREFIX, MAX_WHY
 
 Kind = Literal["text", "count", "flag", "texts"]
 
@@ -186,6 +187,11 @@ _SITES_ASKED = (
 )
 
 _SITE_OWNERS = Parameter("url", "the address of a site, or how the addresses to remove begin", most=MAX_URL)
+_ASKED = (
+    Parameter("pages", "a host, or how the addresses of the pages begin", default=None, most=MAX_PREFIX),
+    Parameter("why", "why they shall be removed", default=None, most=MAX_WHY),
+    Parameter("contact", "how to reach who asks", most=MAX_CONTACT),
+)
 _CODE = Parameter("code", "what the link holds, or the link; it counts once, for five minutes", most=300)
 _VERSION = Parameter("version", "a number, or newest; default: the one in force", most=16)
 _READY_AS = Parameter("format", "text or json; default: json where Accept asks for it", most=8)
@@ -254,6 +260,7 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
     HttpRoute("POST", "/logout", "logout", "End this browser's login", HTML, needs_token=True),
     _page("/bot", "bot", "For site owners: how to stop the crawler, and who crawls", INTERFACE),
     replace(_form("/bot", "check_removal", "Look whether a site's removal file counts", _SITE_OWNERS), weight=20),
+    replace(_form("/ask-removal", "ask_removal", "Ask the operator to remove pages", *_ASKED), weight=20),
     _get("/search", "search", "Search the network", search.Search, *_SEARCH, is_public=True),
     _get("/suggest", "suggest", "Queries that begin with what was typed", search.Suggestions, _TYPED, is_public=True),
     _get("/status", "status", "The state of this node", status.Status, is_private=True),

@@ -123,6 +123,7 @@ async function listKeys({ keys, close }) {
     const dialog = document.createElement("dialog"), button = document.createElement("button");
     dialog.setAttribute("aria-labelledby", "of-keys");
     button.textContent = close;
+    button.autofocus = true;
     button.addEventListener("click", () => dialog.close());
     dialog.addEventListener("close", () => dialog.remove());
     dialog.append(document.adoptNode(page.getElementById("keys")), button);

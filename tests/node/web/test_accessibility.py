@@ -75,6 +75,8 @@ def full(site: Any, token: str) -> Any:
     site.link = site.send("POST", "/api/v1/login", b"{}", **body).json["path"]
     form = body | {"Content_Type": "application/x-www-form-urlencoded"}
     site.draft = site.send("POST", "/owner/strategy/change", b"deny=a.test", **form).headers["location"]
+    asked = {"Content_Type": form["Content_Type"], "Origin": f"http://127.0.0.1:{site.port}"}
+    site.send("POST", "/ask-removal", b"pages=a.test/private/&why=It+is+mine&contact=ann@a.test", **asked)
     site.service.owner.history = full_history(time.time())
     site.service.warned.append("this machine's clock is 40 s behind those of its peers")
     site.service.answered = 240
