@@ -11,6 +11,7 @@ from random import Random
 from crawl import BandwidthWait, Fetcher, FetchMeter, FindWay, JudgeAddress, Locate, Parsers, anywhere, nowhere
 from dht import Clock, Identity, LocalFaults, Overlay, ShardPolicy
 from index import Tracer, untraced
+from node.config.data_dir import DataDir
 from node.crawling.machine_load import MachineReading
 from node.sites.dns_proof import FindTexts, no_texts
 from store import RecordStore
@@ -38,8 +39,24 @@ class NodeFiles:
     traps: Path | None = None  # that the crawler has learned
     wishes: Path | None = None  # the owner's wishes of single hosts
     schedule: Path | None = None  # the last crawl jobs, and those that are submitted again
+    asked_removals: Path | None = None  # what site owners asked the owner to remove
     room: Path | None = None  # how much room the node takes part with
     measure: Callable[[], int] | None = None  # how many bytes all files outside of the store have
+
+    @classmethod
+    def of(cls, data: DataDir, measure: Callable[[], int]) -> "NodeFiles":
+        """Name the files in a node's directory."""
+        return cls(
+            data.index,
+            data.seen,
+            data.evidence,
+            data.traps,
+            data.host_wishes,
+            data.schedule,
+            data.asked_removals,
+            data.room,
+            measure,
+        )
 
 
 @dataclass(frozen=True, slots=True)

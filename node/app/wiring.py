@@ -61,6 +61,7 @@ from node.jobs.resubmission import Resubmission
 from node.jobs.seed_publisher import SeedPublisher
 from node.jobs.sitemap_listing import SitemapListing
 from node.jobs.submission import Submission
+from node.sites.asked_removals import AskedRemovals
 from node.sites.dns_proof import DnsProof
 from node.sites.host_book import HostBook
 from node.sites.host_records import HostRecords, HostRecordWriter
@@ -269,6 +270,7 @@ class JobParts:
         self.listing = SitemapListing(overlay, lookup, crawler.listed)
         self.progress = JobProgress(lookup, self.listing, decide, clock)
         self.schedule = JobSchedule(env.machine.files.schedule, env.machine.faults)
+        self.asked_removals = AskedRemovals(env.machine.files.asked_removals)
         publish, take_up = self.seed_publisher.publish, self.cancellation.take_up
         self.resubmission = Resubmission(self.progress.answer, publish, clock, take_up)
         waits_for = partial(waiting_for, overlay.view)

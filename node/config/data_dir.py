@@ -17,6 +17,7 @@
 - owner-told: the open matters that the hook reported to the owner
 - hosts.json: the hosts that the owner paused or refuses
 - schedule.json: the last crawl jobs, and those that the node submits again every day or week
+- asked-removals.json: what site owners asked the owner to remove
 - room.json: the step of room that the node takes part with
 - figures.sqlite: the figures of a year, for the owner's plots
 - traps: the traps of sites that the crawler has learned
@@ -57,7 +58,7 @@ class DataDir:
         self.keys, self.dht, self.store = root / "keys", root / "dht", root / "store"
         self.index, self.seen = root / "index", root / "seen"
         self.evidence, self.host_wishes = root / "evidence", root / "hosts.json"
-        self.schedule = root / "schedule.json"
+        self.schedule, self.asked_removals = root / "schedule.json", root / "asked-removals.json"
         self.figures, self.traps = root / "figures.sqlite", root / "traps"
         self.strategies = self.dht / "strategy"  # its accepted versions
         self.room, self.report = root / "room.json", root / "report"

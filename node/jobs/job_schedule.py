@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from crawl import ScopeKind
 from dht import FaultSite, LocalFaults, keep_file
 from node.api.crawl import Pace, Seed
-from node.errors import BadDataDir, NothingToDo
+from node.config.kept_file import read_kept
+from node.errors import NothingToDo
 
 MAX_JOBS = 100  # that repeat
 MAX_SEEDS = 10  # of one of those: first pages, from which links lead on
@@ -47,7 +48,8 @@ class JobSchedule:
     def __init__(self, path: Path | None, faults: LocalFaults) -> None:
         """Raise BadDataDir where the file cannot be read."""
         self._path, self._faults, self._writing = path, faults, asyncio.Lock()
-        self.jobs = _load(path)
+        remedy = "mend it, or delete it and add its crawl jobs again"
+        self.jobs = read_kept(path, _decoder.decode, MAX_BYTES, remedy) or ()
         self._is_written = True
         self._waits_until: dict[int, float] = {}  # by number: jobs whose last submission failed
 
@@ -110,19 +112,3 @@ def _bounded(jobs: Sequence[ScheduledJob]) -> tuple[ScheduledJob, ...]:
         if job.every or (room_bytes >= 0 and left >= 0):
             kept.append(job)
     return tuple(reversed(kept))
-
-
-def _load(path: Path | None) -> tuple[ScheduledJob, ...]:
-    try:
-        if path is None:
-            return ()
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise ValueError(f"is longer than {MAX_BYTES} bytes")
-        return _decoder.decode(data)
-    except FileNotFoundError:
-        return ()
-    except (OSError, ValueError) as error:
-        remedy = "mend it, or delete it and add its crawl jobs again"
-        raise BadDataDir(str(path), f"cannot be read: {error}", remedy) from None

@@ -29,9 +29,10 @@ NEED_CODES: dict[str, int] = {
     "clock": 10,
     "heartbeat": 11,
     "limits": 12,
+    "removal": 13,
 }
 # what stops a node comes first: the second half of what it needs may have no place
-_URGENCY = ("machine", "disk", "clock", "copies", "crawl", "update", "strategy", "heartbeat", "member")
+_URGENCY = ("machine", "disk", "clock", "copies", "crawl", "update", "strategy", "heartbeat", "member", "removal")
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,7 @@ class OwnerDesk:
     ) -> None:
         self._core, self._overlay, self._queries, self._clock = core, overlay, queries, clock
         self._settings, self._log = settings, log
+        self.asked_removals = core.jobs.asked_removals
         self.history, self.ledger = history, JobLedger()
         for job in sorted(core.jobs.schedule.jobs, key=lambda job: job.at):
             self.ledger.note(job.seeds, job.depth, job.at, job.every, job.number)

@@ -176,5 +176,5 @@ _JUDGES: dict[str, Callable[[Json, float], _Judged]] = {
     "update": _update,
     "machine": _machine,
 }
-TOLD = ("clock", "heartbeat")  # topics of which the node itself says what is wrong
+TOLD = ("clock", "heartbeat", "removal")  # topics of which the node itself says what is wrong
 TOPICS = ("member", *_JUDGES, *TOLD)

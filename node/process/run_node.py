@@ -289,18 +289,14 @@ async def _open_core(
     async with AsyncExitStack() as stack:
         writer = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
         overlay = _open_overlay(config, data, network, identity, writer, faults)
-        is_founder = data.is_founded_by(identity.node_id.hex())
-        if is_founder:
+        if is_founder := data.is_founded_by(identity.node_id.hex()):
             overlay.begin_network()
         joins = overlay.join(first_contacts(network, overlay.view.strategy), by_network=True)
         expects_others = bool(joins or network.seeds or config.node.seed_url)
         store = RecordStore.open(data.store, config.store, system_clock, faults)
         if expects_others and not (store.occupied(0) or is_founder):
             overlay.expect_others()
-        measure = partial(bytes_below, data.index, data.seen, data.dht)
-        files = NodeFiles(
-            data.index, data.seen, data.evidence, data.traps, data.host_wishes, data.schedule, data.room, measure
-        )
+        files = NodeFiles.of(data, partial(bytes_below, data.index, data.seen, data.dht))
         environment = NodeEnvironment(
             OwnMembership(identity, overlay, expects_others),
             HostMachine(store, files, system_clock, rng, faults, read_machine, tracer),

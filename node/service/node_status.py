@@ -82,6 +82,7 @@ class NodeStatus:
     def _needs(self, figures: bodies.Status) -> tuple[OwnerNeed, ...]:
         report = self._overlay.report
         told = {"clock": report.clock_warning(), "heartbeat": report.heartbeat_warning()}
+        told["removal"] = self._core.jobs.asked_removals.need
         return needs_of(figures.plain(), told, self._clock().wall)
 
     def _figures(self) -> bodies.Status:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from crawl import Crawler, OperatorBlocklist
 from dht import Overlay, write_atomically
-from node.errors import BadDataDir
-from node.sites.host_wishes import BadHostWish, HostWishes, Wish, host_named, read_wishes, write_wishes
+from node.config.kept_file import read_kept
+from node.sites.host_wishes import HostWishes, Wish, host_named, read_wishes, write_wishes
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +23,8 @@ class HostControl:
         fetch from hosts that its owner refuses."""
         self._path, self._refusals, self._crawler, self._overlay = path, refusals, crawler, overlay
         self._writing = asyncio.Lock()
-        self.wishes = _load(path)
+        remedy = "mend it, or delete it and pause and refuse hosts anew on the owner's page"
+        self.wishes = read_kept(path, read_wishes, MAX_BYTES, remedy) or HostWishes()
         self.obey()
 
     async def wish(self, host: str, wish: Wish) -> None:
@@ -43,19 +44,3 @@ class HostControl:
         self._refusals.set_hosts(refused, held)
         self._crawler.hold_hosts(held)
         self._overlay.refuse(self._refusals.public_hashes)
-
-
-def _load(path: Path | None) -> HostWishes:
-    try:
-        if path is None:
-            return HostWishes()
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise ValueError(f"is longer than {MAX_BYTES} bytes")
-        return read_wishes(data)
-    except FileNotFoundError:
-        return HostWishes()
-    except (OSError, ValueError, BadHostWish) as error:
-        remedy = "mend it, or delete it and pause and refuse hosts anew on the owner's page"
-        raise BadDataDir(str(path), f"cannot be read: {error}", remedy) from None

@@ -42,6 +42,7 @@ from node.web.requests.owner_api import OwnerApi
 from node.web.requests.proxied_caller import ProxiedCallers
 from node.web.requests.route_table import ROUTES, Handler, added_handlers, handlers_of
 from node.web.requests.routes import MAX_LINE_BYTES
+from node.web.search.ask_removal import AskRemoval
 from node.web.search.check_removal import CheckRemoval
 from node.web.search.preferences import Preferences, RulesFile
 from node.web.search.running_searches import RunningSearches
@@ -100,6 +101,7 @@ class WebServer:
             preferences,
             SuggestSite(service, pages),
             CheckRemoval(service, pages),
+            AskRemoval(service, pages),
             Snapshots(service, pages),
             Documents(service),
             Memento(service),

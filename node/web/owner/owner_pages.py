@@ -35,11 +35,13 @@ from node.web.requests.api import parameters, slot_wish
 from node.web.requests.forms import read_form
 from node.web.requests.parameters import Values
 from node.web.requests.problems import BadParameter
+from node.web.requests.reader_settings import languages_of
 from node.web.requests.route_table import route
 
 SITES = 40  # on a page; with the longest names of hosts it stays below 100 kB
 SLOTS = 20  # on the page of the network, beside its members
 LOG_LINES = 60
+ASKED = 5  # requests to remove pages
 REFUSAL_CHARS = 300
 
 
@@ -66,7 +68,15 @@ class OwnerPages:
         now, state = time.time(), owner_state(status, view)
         plots = figure_plots(await self._service.owner.history.lines(span, now), span, now, words_of(request))
         return self.render(
-            request, "owner.html", status=view, state=state, plots=plots, span=span, spans=get_args(Span)
+            request,
+            "owner.html",
+            status=view,
+            state=state,
+            plots=plots,
+            span=span,
+            spans=get_args(Span),
+            asked=self._service.owner.asked_removals.waiting,
+            shown=ASKED,
         )
 
     async def owner_network(self, request: web.Request) -> web.Response:
@@ -188,6 +198,11 @@ class OwnerPages:
         kept = {name: values.text(name) for name in ("begins", "show", "after")}
         return lead_to(request, "owner_sites", **kept)
 
+    async def owner_dismiss(self, request: web.Request) -> web.Response:
+        """Forget a request to remove pages, and lead back to the others."""
+        await self._service.owner.asked_removals.dismiss((await read_form(request, "owner_dismiss")).text("pages"))
+        return lead_to(request, "owner_overview", "asked")
+
     async def owner_style(self, request: web.Request) -> web.Response:
         """Answer with the style sheet of the owner's pages."""
         return web.Response(text=self._style, content_type="text/css", headers=CACHED)
@@ -204,7 +219,7 @@ class OwnerPages:
 
 def words_of(request: web.Request) -> Translate:
     """Return the words of the pages in the language of who asks."""
-    return translator(choose(request.query.get("hl", ""), request.headers.get("Accept-Language", "")))
+    return translator(choose(request.query.get("hl", ""), languages_of(request)))
 
 
 def _wished(values: Values) -> tuple[str, Wish]:

@@ -1,7 +1,7 @@
 """Renders the pages for people: complete without JavaScript, nothing from anywhere else."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
@@ -24,6 +24,7 @@ from node.web.rendering.translations import choose, translator
 from node.web.requests.own_origin import own_origin
 from node.web.requests.problems import Problem
 from node.web.requests.proxied_caller import is_passed_on
+from node.web.requests.reader_settings import languages_of, settings_of
 from node.web.requests.route_table import ROUTES, route
 
 SIGNS = (
@@ -123,12 +124,19 @@ class Pages:
         return self.show_bot(request)
 
     def show_bot(
-        self, request: web.Request, said: str = "", url: str = "", status_code: int = 200, **about: str
+        self,
+        request: web.Request,
+        said: str = "",
+        url: str = "",
+        status_code: int = 200,
+        asked: Mapping[str, str] | None = None,
+        **about: str,
     ) -> web.Response:
-        """Show the page for site owners. `said`: the key of what a check of their file found, with its values."""
+        """Show the page for site owners. `said`: the key of what a check of their file found, with its values, or of
+        what became of a request to the operator. `asked`: the fields of such a request, where it is one."""
         keys = route("key_directory").path
         told: dict[str, Any] = {"crawler": self._crawler, "keys": keys, "said": said, "url": url, "about": about}
-        return self.render(request, "bot.html", status_code=status_code, **told)
+        return self.render(request, "bot.html", status_code=status_code, asked=asked, **told)
 
     async def opensearch(self, request: web.Request) -> web.Response:
         """Answer with the description by which a browser adds this search engine."""
@@ -173,9 +181,10 @@ class Pages:
         wanted_tongue: str = "",
         **values: Any,
     ) -> web.Response:
-        """Fill in a template in the reader's language: as a form or the address wants it, else as the browser does."""
+        """Fill in a template in the reader's language: as a form or the address wants it, else as the reader has
+        chosen, else as the browser wants it."""
         wanted = (wanted_tongue or request.query.get("hl", ""))[:16]
-        tongue = choose(wanted, request.headers.get("Accept-Language", ""))
+        tongue, chose = choose(wanted, languages_of(request)), settings_of(request)
         chosen = {"hl": tongue} if wanted else {}
 
         def address(path: str, **query: object) -> str:
@@ -189,6 +198,8 @@ class Pages:
             t=translator(tongue),
             page_lang="zh-Hans" if tongue == "zh" else "en",
             tongue=tongue,
+            theme=chose.theme,
+            has_keys=chose.has_keys,
             hl=chosen.get("hl", ""),
             here=address,
             other_tongue=_other_tongue(request, tongue),

@@ -56,3 +56,8 @@ def cookie_name(request: web.Request, stem: str) -> str:
     """Name a cookie: those of one machine are shared by all its ports, so each port has its own."""
     port = own_host(request).rpartition("]")[2].partition(":")[2]
     return f"{stem}-{port or (443 if is_https(request) else 80)}"
+
+
+def own_cookie(request: web.Request, stem: str) -> str:
+    """Return the value of a cookie of this node, "" where the browser sends none or the request reaches no route."""
+    return request.cookies.get(cookie_name(request, stem), "") if _ORIGIN in request else ""

@@ -5,6 +5,7 @@ Pure: values only.
 
 from dataclasses import replace
 
+from node.sites.asked_removals import MAX_PREFIX
 from node.web.requests.routes import (
     BEGINS,
     FIND,
@@ -102,6 +103,12 @@ OWNER_ROUTES: tuple[HttpRoute, ...] = (
         "/jobs/cancel", "owner_cancel", "End a crawl job", Parameter("number", "of the job", "count", None, 1, 1 << 20)
     ),
     _owners_form("/sites/wish", "owner_wish", "Pause a host, refuse it, or allow it again", *_WISH),
+    _owners_form(
+        "/removals/dismiss",
+        "owner_dismiss",
+        "Forget a request to remove pages",
+        Parameter("pages", "as the request names them", default=None, most=MAX_PREFIX),
+    ),
     HttpRoute("GET", "/owner.css", "owner_style", "The style sheet of the owner's pages", "text/css"),
     HttpRoute("GET", "/owner.js", "owner_script", "The script of the owner's pages", "text/javascript"),
 )

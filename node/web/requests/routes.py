@@ -10,6 +10,7 @@ from typing import Any, Literal
 from dht import Strategy
 from node.api import crawl, documents, evidence, operation, owner, peers, search, sites, slots, status, strategy
 from node.api.body import Json
+from node.sites.asked_removals import MAX_CONTACT, MAX_PREFIX, MAX_WHY
 
 Kind = Literal["text", "count", "flag", "texts"]
 
@@ -119,6 +120,12 @@ _RULES_FORM = (
     Parameter("back", "the fields of the search to lead back to, as a query string", most=2 * MAX_TYPED),
     INTERFACE,
 )
+_SETTINGS_FORM = (
+    Parameter("tongue", "the language of the pages, en or zh; else as the browser asks", most=8),
+    Parameter("theme", "light or dark; else as the reader's system has it", most=8),
+    Parameter("results", "results a page: 10, 20 or 50", most=8),
+    Parameter("keys", "off: single keys are no shortcuts", most=8),
+)
 _TIP = (
     Parameter("url", "the address of a site", most=2 * MAX_URL),
     Parameter("take", "for the node's owner: the suggested address to crawl", most=MAX_URL),
@@ -180,6 +187,11 @@ _SITES_ASKED = (
 )
 
 _SITE_OWNERS = Parameter("url", "the address of a site, or how the addresses to remove begin", most=MAX_URL)
+_ASKED = (
+    Parameter("pages", "a host, or how the addresses of the pages begin", default=None, most=MAX_PREFIX),
+    Parameter("why", "why they shall be removed", default=None, most=MAX_WHY),
+    Parameter("contact", "how to reach who asks", most=MAX_CONTACT),
+)
 _CODE = Parameter("code", "what the link holds, or the link; it counts once, for five minutes", most=300)
 _PASSWORD = Parameter("password", "as `dse-node password set` took it", default=None, most=256)
 _VERSION = Parameter("version", "a number, or newest; default: the one in force", most=16)
@@ -239,6 +251,8 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
     _page("/sites", "site_rules", "The sites that this browser raises, lowers and blocks", INTERFACE),
     _form("/sites", "set_site_rules", "Change these rules", *_RULES_FORM),
     HttpRoute("GET", "/sites/rules.txt", "site_rules_text", "These rules as a file", TEXT),
+    _page("/settings", "reader_settings", "Language, theme and results a page of this browser", INTERFACE),
+    _form("/settings", "set_reader_settings", "Change these settings", *_SETTINGS_FORM),
     _page("/suggest-site", "suggest_site", "Where readers suggest a site", INTERFACE),
     _form("/suggest-site", "suggested_site", "Suggest a site to the node's owner", *_TIP),
     _page("/privacy", "privacy", "Who sees what of a query", INTERFACE),
@@ -248,6 +262,7 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
     HttpRoute("POST", "/logout", "logout", "End this browser's login", HTML, needs_token=True),
     _page("/bot", "bot", "For site owners: how to stop the crawler, and who crawls", INTERFACE),
     replace(_form("/bot", "check_removal", "Look whether a site's removal file counts", _SITE_OWNERS), weight=20),
+    replace(_form("/ask-removal", "ask_removal", "Ask the operator to remove pages", *_ASKED), weight=20),
     _get("/search", "search", "Search the network", search.Search, *_SEARCH, is_public=True),
     _get("/suggest", "suggest", "Queries that begin with what was typed", search.Suggestions, _TYPED, is_public=True),
     _get("/status", "status", "The state of this node", status.Status, is_private=True),

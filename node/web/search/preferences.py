@@ -1,6 +1,7 @@
-"""Lets a reader raise, lower and block sites, by a cookie of the browser beside the file of the node's owner.
+"""Lets a reader raise, lower and block sites, and choose how pages are, by cookies of the browser.
 
-Works without scripts. A cookie is a reader's own: nothing is kept at the node.
+Works without scripts. A cookie is a reader's own: nothing is kept at the node. The node's owner may have rules for
+sites in a file.
 """
 
 import logging
@@ -13,8 +14,18 @@ from dht import InputError
 from node.errors import ConfigError
 from node.web.rendering.pages import Pages
 from node.web.requests.forms import is_own_page, read_form, read_query
-from node.web.requests.own_origin import cookie_name, is_https
+from node.web.requests.own_origin import cookie_name, is_https, own_cookie
 from node.web.requests.problems import Problem
+from node.web.requests.reader_settings import (
+    RESULTS,
+    SETTINGS_COOKIE,
+    THEMES,
+    TONGUES,
+    read_settings,
+    settings_cookie,
+    settings_of,
+)
+from node.web.requests.route_table import route
 from node.web.search.site_rules import (
     MAX_COOKIE_CHARS,
     MAX_TEXT_CHARS,
@@ -62,6 +73,8 @@ class RulesFile:
 
 
 YEAR_S = 365 * 86_400
+RULES_COOKIE = "dse-sites"
+_NOT_OURS = Problem(403, "This form belongs to another site, or the browser does not say where it comes from.")
 
 
 class Preferences:
@@ -72,26 +85,24 @@ class Preferences:
 
     def rules(self, request: web.Request) -> SiteRules:
         """Return what counts for a request: the browser's rules, and the owner's where these say nothing."""
-        own = read_cookie(request.cookies[name]) if (name := _cookie(request)) in request.cookies else SiteRules()
-        return own.over(self._file.rules())
+        return _own_rules(request).over(self._file.rules())
 
     async def site_rules(self, request: web.Request) -> web.Response:
         """Show the rules, to be changed, copied and pasted."""
-        return self._show(request, written(self._own(request)))
+        return self._show(request, written(_own_rules(request)))
 
     async def site_rules_text(self, request: web.Request) -> web.Response:
         """Answer with the browser's rules as a file."""
         headers = {"Content-Disposition": 'attachment; filename="site-rules.txt"'}
-        return web.Response(text=written(self._own(request)), content_type="text/plain", headers=headers)
+        return web.Response(text=written(_own_rules(request)), content_type="text/plain", headers=headers)
 
     async def set_site_rules(self, request: web.Request) -> web.Response:
         """Change one rule, as a button of a result asks, or all of them, and lead back."""
         if not is_own_page(request):
-            detail = "This form belongs to another site, or the browser does not say where it comes from."
-            return self._pages.problem(request, Problem(403, detail))
+            return self._pages.problem(request, _NOT_OURS)
         values = await read_form(request, "set_site_rules")
         if order := values.text("set"):
-            rules = _changed(self._own(request), order)
+            rules = _changed(_own_rules(request), order)
         else:
             try:
                 rules = read_rules(values.text("text"))
@@ -104,16 +115,27 @@ class Preferences:
             where = f"/search?{urlencode(back)}"
         else:
             where = f"/sites?{urlencode({'saved': 1, 'hl': values.text('hl')})}"
-        answer = web.Response(status=303, headers={"Location": where})
-        name, secure = _cookie(request), is_https(request)
-        if value:
-            answer.set_cookie(name, value, max_age=YEAR_S, httponly=True, samesite="Lax", secure=secure)
-        else:
-            answer.del_cookie(name, secure=secure)
-        return answer
+        return _kept(request, RULES_COOKIE, value, where)
 
-    def _own(self, request: web.Request) -> SiteRules:
-        return read_cookie(request.cookies.get(_cookie(request), ""))
+    async def reader_settings(self, request: web.Request) -> web.Response:
+        """Show what the reader has chosen, to be changed."""
+        return self._pages.render(
+            request,
+            "reader_settings.html",
+            chose=settings_of(request),
+            tongues=TONGUES,
+            themes=("", *THEMES),
+            counts=RESULTS,
+            is_saved="saved" in request.query,
+        )
+
+    async def set_reader_settings(self, request: web.Request) -> web.Response:
+        """Keep what the reader chooses, and show it in the language chosen."""
+        if not is_own_page(request):
+            return self._pages.problem(request, _NOT_OURS)
+        values = await read_form(request, "set_reader_settings")
+        chosen = read_settings(*(values.text(each.name) for each in route("set_reader_settings").form))
+        return _kept(request, SETTINGS_COOKIE, settings_cookie(chosen), "/settings?saved=1")
 
     def _show(self, request: web.Request, text: str, flaw: str = "", is_too_long: bool = False) -> web.Response:
         return self._pages.render(
@@ -135,5 +157,16 @@ def _changed(rules: SiteRules, order: str) -> SiteRules:
     return rules.set(host, RULE_NAMED.get(name)) if host else rules
 
 
-def _cookie(request: web.Request) -> str:
-    return cookie_name(request, "dse-sites")
+def _own_rules(request: web.Request) -> SiteRules:
+    return read_cookie(own_cookie(request, RULES_COOKIE))
+
+
+def _kept(request: web.Request, stem: str, value: str, where: str) -> web.Response:
+    """Lead to a page, and have the browser keep a cookie for a year; "" takes it away."""
+    answer = web.Response(status=303, headers={"Location": where})
+    name, secure = cookie_name(request, stem), is_https(request)
+    if value:
+        answer.set_cookie(name, value, max_age=YEAR_S, httponly=True, samesite="Lax", secure=secure)
+    else:
+        answer.del_cookie(name, secure=secure)
+    return answer

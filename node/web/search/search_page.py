@@ -19,13 +19,13 @@ from node.web.requests.forms import read_form, read_query
 from node.web.requests.own_origin import caller_of
 from node.web.requests.parameters import Values, read_parameters
 from node.web.requests.problems import BadParameter, Problem, problem_of
+from node.web.requests.reader_settings import languages_of, settings_of
 from node.web.requests.route_table import route
 from node.web.search.preferences import Preferences
 from node.web.search.results import result_page
 from node.web.search.running_searches import RunningSearches
 from node.web.search.site_rules import RULED_RESULTS, SiteRule, SiteRules, ordered
 
-PAGE_RESULTS = 10
 PAGE_DEADLINE_MS = 2500  # what a reader waits for before a partial answer is better
 REST_MS = 10_000  # where a reader asks for the rest of a partial answer
 FILTER_NAMES = ("lang", "site")
@@ -91,7 +91,7 @@ class SearchPage:
             warnings = self._service.warnings()
             if is_posted or rules or values.flag("unruled"):  # what it shows is this reader's own
                 return await self._render(request, values, query, rules, page, warnings, is_posted)
-            key = request.path_qs, request.headers.get("Accept-Language", ""), request.get(ROLE, "")
+            key = request.path_qs, languages_of(request), settings_of(request), request.get(ROLE, "")
             if kept := self._rendered.find(key, page.answer, warnings):
                 return page_response(kept.body, kept.tongue)
             response = await self._render(request, values, query, rules, page, warnings)
@@ -114,7 +114,7 @@ class SearchPage:
     ) -> web.Response:
         """Write a page of results."""
         shown, page_number, kept = result_page(page.answer), values.count("page"), _kept(values, query)
-        asker = asker_language(values.text("hl"), request.headers.get("Accept-Language", ""))
+        asker = asker_language(values.text("hl"), languages_of(request))
         feed = {name: kept[name] for name in ("q", *FILTER_NAMES) if kept[name]}
         if kept["tab"]:  # other queries would be told as they are asked, not as they were typed
             shown = replace(shown, corrected="", others=(), suggestions=(), definition=None, related=())
@@ -143,11 +143,11 @@ class SearchPage:
 
     async def _ask(self, request: web.Request, values: Values, query: str, rules: SiteRules) -> PageOfResults:
         """Ask for a page; under rules, for the hundred results that it is a part of."""
-        start = values.count("start") if rules else 0
+        start, most = values.count("start") if rules else 0, settings_of(request).results
         deadline_ms = REST_MS if values.flag("rest") else PAGE_DEADLINE_MS
         query = image_query(query) if values.text("tab") == IMAGES else query
-        asker = asker_language(values.text("hl"), request.headers.get("Accept-Language", ""))
-        question = search_request(values, query, RULED_RESULTS if rules else PAGE_RESULTS, deadline_ms, asker)
+        asker = asker_language(values.text("hl"), languages_of(request))
+        question = search_request(values, query, RULED_RESULTS if rules else most, deadline_ms, asker)
         question = replace(question, explain=True, facets=question.facets or not start)
         answer, later = await self._answer(request, values, question)
         cursor = answer.get("next_cursor")
@@ -155,7 +155,7 @@ class SearchPage:
         if not rules:
             return PageOfResults(answer, following, later=later)
         batch = ordered(answer.get("results") or (), rules, question.is_by_date)
-        end = start + PAGE_RESULTS
+        end = start + most
         if end < len(batch.results):
             following = {"cursor": question.cursor, "start": end}
         return PageOfResults({**answer, "results": list(batch.results[start:end])}, following, batch.touched, later)

@@ -116,6 +116,38 @@ function closeMenus(but) {
 }
 document.addEventListener("click", (event) => closeMenus(event.target));
 document.addEventListener("keydown", (event) => { if (event.key === "Escape") closeMenus(null); });
+/* Single keys, where the page names the one that lists them: it does not for a reader who wants none. */
+async function listKeys({ keys, close }) {
+  try {
+    const page = new DOMParser().parseFromString(await (await fetch(keys)).text(), "text/html");
+    const dialog = document.createElement("dialog"), button = document.createElement("button");
+    dialog.setAttribute("aria-labelledby", "of-keys");
+    button.textContent = close;
+    button.autofocus = true;
+    button.addEventListener("click", () => dialog.close());
+    dialog.addEventListener("close", () => dialog.remove());
+    dialog.append(document.adoptNode(page.getElementById("keys")), button);
+    document.body.append(dialog);
+    dialog.showModal();
+  } catch { /* the help page lists them, too */ }
+}
+
+function useKey(event, list) {
+  const { key, target } = event;
+  if (event.isComposing || event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog")) return;
+  if (target.closest?.("input, textarea, select, [contenteditable]")) return;
+  const rows = [...document.querySelectorAll(".results > li")];
+  const at = rows.findIndex((row) => row.contains(document.activeElement));
+  const arrow = at < 0 || event.shiftKey ? 0 : 1; // before a result is selected, arrows scroll the page
+  const step = { j: 1, k: -1, ArrowDown: arrow, ArrowUp: -arrow }[key];
+  const goal = key === "/" ? document.querySelector("form.box").elements.q : step && rows[at + step]?.querySelector("h2 a");
+  if (key === "?") listKeys(list.dataset);
+  else if (goal) goal.focus();
+  else return;
+  event.preventDefault();
+}
+const list = document.querySelector("[data-keys]");
+if (list) document.addEventListener("keydown", (event) => useKey(event, list));
 const found = document.querySelector("#found[data-rest]");
 if (found) fetchRest(found);
 const here = new URL(location.href);

@@ -74,7 +74,10 @@ def test_each_topic_has_its_bounds_and_says_what_helps(
     assert set(found.values()) == {("fine", "")}, "and nothing else is told"
 
 
-@pytest.mark.parametrize(("topic", "text"), [("clock", "the clock is 40 s behind"), ("heartbeat", "they are full")])
+@pytest.mark.parametrize(
+    ("topic", "text"),
+    [("clock", "the clock is 40 s behind"), ("heartbeat", "they are full"), ("removal", "1 request to remove pages")],
+)
 def test_what_the_node_itself_says_is_told_in_its_own_words(topic: str, text: str) -> None:
     found = judged({topic: text})
     assert found.pop(topic) == ("trouble", text) and set(found.values()) == {("fine", "")}

@@ -23,6 +23,7 @@ from node.owner.network_map import HeardPeer, HeardSlot, NetworkMap, network_map
 from node.owner.setting_change import changed
 from node.owner.setting_list import SettingRow, setting_rows
 from node.owner.slot_page import SlotWish, slot_page
+from node.sites.asked_removals import AskedRemovals
 from node.sites.host_wishes import HostWishes, Wish, host_named
 from tests.node.bodies import filled
 
@@ -124,6 +125,7 @@ class FakeOwner:
     wishes: HostWishes = field(default_factory=HostWishes)
     file: str = "[node]\nweb_port = 8090\n"
     report: ReportMaker | None = None  # the extra is not installed
+    asked_removals: AskedRemovals = field(default_factory=lambda: AskedRemovals(None))
     told: list[JobRow] = field(default_factory=lambda: [_job(n) for n in range(16)])
 
     @property

@@ -30,6 +30,7 @@ PAGES = {
     "cache": (f"/cache?url={COPY}", f"/cache?url={COPY}&view=page", "/cache?url=http%3A%2F%2Fnone.test%2F"),
     "help_page": ("/help",),
     "site_rules": ("/sites", "/sites?saved=1"),
+    "reader_settings": ("/settings", "/settings?saved=1"),
     "suggest_site": ("/suggest-site",),
     "privacy": ("/privacy",),
     "bot": ("/bot",),
@@ -74,6 +75,8 @@ def full(site: Any, token: str) -> Any:
     site.link = site.send("POST", "/api/v1/login", b"{}", **body).json["path"]
     form = body | {"Content_Type": "application/x-www-form-urlencoded"}
     site.draft = site.send("POST", "/owner/strategy/change", b"deny=a.test", **form).headers["location"]
+    asked = {"Content_Type": form["Content_Type"], "Origin": f"http://127.0.0.1:{site.port}"}
+    site.send("POST", "/ask-removal", b"pages=a.test/private/&why=It+is+mine&contact=ann@a.test", **asked)
     site.service.owner.history = full_history(time.time())
     site.service.warned.append("this machine's clock is 40 s behind those of its peers")
     site.service.answered = 240

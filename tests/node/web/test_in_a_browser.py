@@ -201,6 +201,58 @@ def test_the_owner_logs_out_by_the_pages_own_form(site: Any, tab: Callable[..., 
     assert not page.get_by_role("button", name="Log out").is_visible()
 
 
+def test_single_keys_walk_the_results(stranger: Stranger) -> None:
+    stranger.ask("e")
+    page, focused = stranger.page, "document.activeElement.textContent"
+    titles = page.locator("h2 a").all_inner_texts()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement === document.body"), "arrows scroll until a result is selected"
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    assert page.evaluate(focused) == titles[1]
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(focused) == titles[2]
+    for key in ("j", "Control+k", "Alt+k"):
+        page.keyboard.press(key)
+    assert page.evaluate(focused) == titles[2], "the last one, and keys of the browser are its own"
+    page.keyboard.press("k")
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate(focused) == titles[0]
+    page.keyboard.press("/")
+    page.keyboard.press("End")
+    page.keyboard.type("j/k?")
+    assert page.locator("input[name=q]").input_value() == "ej/k?", "nothing happens while somebody types"
+    page.keyboard.press("Escape")
+    page.locator("h2 a").first.focus()
+    page.keyboard.press("?")
+    page.get_by_role("dialog", name="Keyboard shortcuts").wait_for()
+    page.keyboard.press("j")
+    page.get_by_role("button", name="Close").click()
+    assert page.get_by_role("dialog").count() == 0 and page.evaluate(focused) == titles[0]
+    page.keyboard.press("j")
+    address = page.evaluate("document.activeElement.href")
+    with page.expect_request(address):
+        page.keyboard.press("Enter")
+
+
+def test_a_reader_chooses_theme_language_and_no_keys_without_scripts(site: Any, tab: Callable[..., Any]) -> None:
+    page = tab(color_scheme="light")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    page.goto(f"http://127.0.0.1:{site.port}/")
+    assert page.evaluate(paper) == "rgb(255, 255, 255)"
+    page.get_by_role("link", name="Settings").click()
+    page.get_by_label("Theme").select_option("dark")
+    page.get_by_label("Keyboard shortcuts").select_option("off")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("Saved.").wait_for()
+    assert page.evaluate(paper) == "rgb(20, 23, 26)"
+    page.goto(f"http://127.0.0.1:{site.port}/search?q=e")
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement === document.body") and page.evaluate(paper) == "rgb(20, 23, 26)"
+    page.emulate_media(media="print")
+    assert page.evaluate(paper) == "rgb(255, 255, 255)", "paper is white"
+
+
 def test_five_results_are_seen_at_once_and_none_is_tall(site: Any, tab: Callable[..., Any]) -> None:
     full_page(site)
     page = tab(viewport={"width": 1280, "height": 800})

@@ -27,7 +27,7 @@ MAX_BYTES = 100_000
 
 def test_every_page_and_form_of_the_owner_needs_the_login(site: Any, owner: Any) -> None:
     routes = [route for route in ROUTES if route.path.startswith("/owner") and "." not in route.path]
-    assert len(routes) == 20
+    assert len(routes) == 21
     for route in routes:
         reply = site.send(route.method, route.path, b"" if route.method == "POST" else None, Accept="text/html")
         assert reply.status == 401 and "dse-node open" in reply.text, route.path

@@ -414,4 +414,4 @@ def test_the_style_sheet_is_cached_under_an_address_of_its_version(site: Any) ->
     assert "?v=" in address
     reply = site.get(address)
     assert "max-age" in reply.headers["cache-control"]
-    assert "prefers-color-scheme: dark" in reply.text
+    assert "--paper: light-dark(#fff, #14171a)" in reply.text

@@ -47,6 +47,15 @@ def test_what_it_warns_of_is_said_at_once_and_no_longer_than_it_holds(cached: An
     assert "the disk is full" not in cached.get(path).text
 
 
+def test_a_readers_settings_change_nobody_elses_page_and_its_own_is_kept_too(cached: Any) -> None:
+    path, cookie = "/search?q=task", f"dse-settings-{cached.port}=.dark.10."
+    plain = [cached.get(path).text for _ in range(3)][-1]
+    chosen = [cached.get(path, Cookie=cookie).text for _ in range(3)][-1]
+    assert 'content="dark"' in chosen and 'content="light dark"' in plain and cached.get(path).text == plain
+    cached.now = 6.0
+    assert "1,006" in cached.get(path, Cookie=cookie).text
+
+
 def test_a_readers_own_rules_change_nobody_elses_page(cached: Any) -> None:
     path = "/search?q=task"
     plain = [cached.get(path).text for _ in range(3)][-1]

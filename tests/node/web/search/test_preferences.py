@@ -17,6 +17,11 @@ def hit(host: str, place: int) -> dict[str, Any]:
     return {"url": f"http://{host}/{place}", "title": f"{place} of {host}"}
 
 
+def set_settings(site: Any, fields: dict[str, str], origin: str = "") -> Any:
+    headers = {"Content_Type": FORM, "Origin": origin or f"http://127.0.0.1:{site.port}"}
+    return site.send("POST", "/settings", urlencode(fields).encode(), Accept="text/html", **headers)
+
+
 def set_rules(site: Any, fields: dict[str, str], cookie: str = "", origin: str = "") -> Any:
     headers = {"Content_Type": FORM, "Origin": origin or f"http://127.0.0.1:{site.port}", "Cookie": cookie}
     return site.send("POST", "/sites", urlencode(fields).encode(), Accept="text/html", **headers)
@@ -118,6 +123,48 @@ def test_a_broken_file_keeps_no_node_from_saying_so(tmp_path: Path) -> None:
         RulesFile(str(tmp_path / "rules"))
     with pytest.raises(ConfigError, match="No such file"):
         RulesFile(str(tmp_path / "none"))
+
+
+def test_settings_are_kept_by_the_browser_alone_and_hold_for_all_pages(many: Any) -> None:
+    reply = set_settings(many, {"tongue": "zh", "theme": "dark", "results": "20", "keys": "off"})
+    assert (reply.status, reply.headers["location"]) == (303, "/settings?saved=1")
+    cookie = cookie_in(reply)
+    for path in ("/", "/search?q=task", "/help", "/bot", "/nothing-here"):
+        page = many.get(path, Cookie=cookie, Accept="text/html", Accept_Language="en").text
+        assert '<html lang="zh-Hans">' in page and 'name="color-scheme" content="dark"' in page, path
+        assert 'href="/settings"' in page, "each page leads there"
+    assert 'lang="en"' in many.get("/?hl=en", Cookie=cookie).text, "an address still wins"
+    shown = many.get("/settings?saved=1", Cookie=cookie).text
+    for chosen in ('value="zh" selected', 'value="dark" selected', "<option selected>20<", 'value="off" selected'):
+        assert chosen in shown
+    assert "已保存" in shown
+    plain = many.get("/search?q=task", Accept_Language="en").text
+    assert '<html lang="en">' in plain and 'content="light dark"' in plain and "data-keys" in plain
+    assert "data-keys" not in many.get("/search?q=task", Cookie=cookie).text, "its script knows no keys then"
+
+
+def test_a_page_shows_as_many_results_as_its_reader_chose_under_rules_too(many: Any) -> None:
+    settings = f"dse-settings-{many.port}=..50."
+    assert len(titles(many, "/search?q=task", settings)) == 50 and many.service.asked[-1].limit == 50
+    both = f"{settings}; dse-sites-{many.port}=!spam.test"
+    assert len(titles(many, "/search?q=task", both)) == 50
+    page = many.get("/search?q=task", Cookie=both).text
+    assert "start=50&amp;page=2" in page and len(titles(many, "/search?q=task&start=50", both)) == 16
+    assert len(titles(many, "/search?q=task")) == 10, "nobody else's page changes"
+
+
+@pytest.mark.parametrize("odd", ["", "....", "xx.pink.1000.", "%00", "zh" * 2000, "\xff", "en.dark"])
+def test_a_cookie_of_settings_that_is_none_of_ours_counts_as_far_as_it_is_good(site: Any, odd: str) -> None:
+    page = site.get("/search?q=task", Cookie=f"dse-settings-{site.port}={odd}")
+    assert page.status == 200 and '<html lang="en">' in page.text and site.service.asked[-1].limit == 10
+    assert f'content="{"dark" if odd == "en.dark" else "light dark"}"' in page.text
+
+
+def test_the_usual_settings_need_no_cookie_and_no_other_sites_page_sets_any(site: Any) -> None:
+    usual = set_settings(site, {"tongue": "", "theme": "", "results": "10", "keys": ""})
+    assert usual.status == 303 and "Max-Age=0" in usual.headers["set-cookie"]
+    foreign = set_settings(site, {"theme": "dark"}, origin="http://evil.test")
+    assert foreign.status == 403 and "set-cookie" not in foreign.headers
 
 
 def test_a_posted_query_is_answered_without_an_address(site: Any) -> None:
