@@ -179,7 +179,10 @@ def test_a_bad_configuration_is_exit_code_78(home: str, capsys: pytest.CaptureFi
         error = capsys.readouterr().err
         assert f"{config}: unknown key node.web_prot; did you mean node.web_port?" in error
         assert error.count("\n") == 1
-    assert main(["run", "--data-dir", home + "-none"]) == 78
+    store = Path(home + "-none") / "store"
+    store.mkdir(parents=True)
+    (store / "catalog.db").touch()
+    assert main(["run", "--data-dir", str(store.parent)]) == 78, "somebody's data lies there"
     assert "dse-node init" in capsys.readouterr().err
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pytest
 
 from node.web.search.ask_removal import ALL_AT_ONCE, CALLER_AT_ONCE
-from tests.node.web.owner.conftest import Browser
+from tests.node.web.browsers import linked
 
 FORM = "application/x-www-form-urlencoded"
 EVIL = "</p><script>alert(1)</script>\u202e\x1b[31m"
@@ -28,7 +28,7 @@ def test_a_request_waits_for_the_owner_who_deletes_or_dismisses_it(site: Any, to
     noted = ask(site, pages="a.test", why="My address is there.", contact="ann@a.test")
     assert noted.status == 200 and "your request about a.test. No mail was sent." in noted.text
     ask(site, pages="https://b.test/private/", why="It is private.")
-    owner = Browser(site, token)
+    owner = linked(site, token)
     page = owner.get("/owner").text
     assert "2 requests to remove pages" in page and "My address is there." in page and "ann@a.test" in page
     assert 'form="delete" name="deny" value="a.test"' in page
@@ -47,7 +47,7 @@ def test_a_request_waits_for_the_owner_who_deletes_or_dismisses_it(site: Any, to
 
 def test_what_strangers_write_is_shown_as_text_in_one_line(site: Any, token: str) -> None:
     ask(site, pages="a.test", why=f"one\ntwo {EVIL}", contact=EVIL)
-    page = Browser(site, token).get("/owner").text
+    page = linked(site, token).get("/owner").text
     assert "one two &lt;/p&gt;&lt;script&gt;" in page
     assert "<script>alert" not in page and "\u202e" not in page and "\x1b" not in page
 
@@ -79,7 +79,7 @@ def test_another_sites_form_asks_nothing(site: Any) -> None:
 
 
 def test_the_owners_page_stays_small_however_much_is_asked(site: Any, token: str) -> None:
-    owner = Browser(site, token)
+    owner = linked(site, token)
     for n in range(int(ALL_AT_ONCE)):
         ask(site, pages=f"https://{n}.test/?{'&' * 470}", why="'" * 600, contact="'" * 100)
     reply = owner.get("/owner")
