@@ -26,7 +26,7 @@ import pytest
 import yaml
 
 from tests.loopback import free_port
-from tests.node.extras.clients.printed import blocks, curls, settings
+from tests.node.extras.clients.printed import DOCUMENT, blocks, curls, settings
 
 ROOT = Path(__file__).parents[3]
 PAGE = "http://docs.python.test/3/tutorial/appetite.html"
@@ -86,7 +86,8 @@ def test_a_complete_searxng_finds_by_both_engines(site: Any, tmp_path: Path) -> 
     if not checkout:
         pytest.skip("DSE_SEARXNG names no checkout of SearXNG")
     shutil.copytree(Path(checkout) / "searx", tmp_path / "searx")
-    shutil.copy(ROOT / "examples" / "searxng_dse.py", tmp_path / "searx" / "engines" / "dse.py")
+    ((source, target),) = re.findall(r"Copy `(\S+)` to `(\S+)`", DOCUMENT)
+    shutil.copy(ROOT / source, tmp_path / target)
     printed = [yaml.safe_load(block) for block in blocks("SearXNG", site.port) if block.startswith("engines:")]
     own = {
         "use_default_settings": {"engines": {"keep_only": []}},

@@ -1,4 +1,4 @@
-"""What docs/clients.md prints for other programs: tests run it as it is, so that both cannot differ."""
+"""Reads the set-ups that docs/clients.md prints for other programs. Tests run them as they are printed."""
 
 import re
 from pathlib import Path
