@@ -49,12 +49,14 @@ def as_printed(framework: str, example: Any, site: Any) -> Any:
     return eval(printed, vars(example))
 
 
+@pytest.mark.prove
 def test_langchain_is_given_documents(example: Any, site: Any) -> None:
     pytest.importorskip("langchain_core", reason="langchain-core is not installed")
     first, *_ = as_printed("LangChain", example, site).invoke("task")
     assert first.metadata["source"] == PAGE and first.page_content.startswith(BEGINNING)
 
 
+@pytest.mark.prove
 def test_llama_index_is_given_nodes_with_scores(example: Any, site: Any) -> None:
     pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
     first, *_ = as_printed("LlamaIndex", example, site).retrieve("task")
