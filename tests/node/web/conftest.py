@@ -19,16 +19,23 @@ OF_NO_HARM = ("Failed to load", "Blocked script execution")  # a page of an erro
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium, without a window; while it is open no other test of this process can run an event loop."""
+def chromium() -> Iterator[tuple[Any, str]]:
+    """Playwright's driver and the path of Chromium; while it is there no other test of this process can run a loop."""
     driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = os.environ.get("DSE_CHROMIUM") or shutil.which("chromium")
-    if not chromium:
+    path = os.environ.get("DSE_CHROMIUM") or shutil.which("chromium")
+    if not path:
         pytest.skip("Chromium is not installed, and DSE_CHROMIUM names none")
     with driver.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield opened
-        opened.close()
+        yield playwright.chromium, path
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: tuple[Any, str]) -> Iterator[Any]:
+    """Chromium, without a window."""
+    driver, path = chromium
+    opened = driver.launch(executable_path=path, args=["--no-sandbox"])
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from dse_node_client import Client
 
+from tests.node.extras.clients.printed import settings
+
 EXAMPLE = Path(__file__).parents[3] / "examples" / "retrieve_for_llms.py"
 PAGE = "http://docs.python.test/3/tutorial/appetite.html"
 BEGINNING = "If you do much work on computers"
@@ -40,13 +42,22 @@ def test_a_page_without_a_copy_gives_its_snippet(example: Any, node: Client, sit
     assert found["http://evil.test/"] == "<img src=x onerror=alert(1)> & <b>task</b> text"
 
 
-def test_langchain_is_given_documents(example: Any, node: Client) -> None:
+def as_printed(framework: str, example: Any, site: Any) -> Any:
+    """Make the retriever that docs/clients.md prints for a framework."""
+    printed, file, _ = settings(f"{framework}, as a retriever of stored texts", site.port)
+    assert EXAMPLE.match(file)
+    return eval(printed, vars(example))
+
+
+@pytest.mark.prove
+def test_langchain_is_given_documents(example: Any, site: Any) -> None:
     pytest.importorskip("langchain_core", reason="langchain-core is not installed")
-    first, *_ = example.langchain_retriever(node, 2).invoke("task")
+    first, *_ = as_printed("LangChain", example, site).invoke("task")
     assert first.metadata["source"] == PAGE and first.page_content.startswith(BEGINNING)
 
 
-def test_llama_index_is_given_nodes_with_scores(example: Any, node: Client) -> None:
+@pytest.mark.prove
+def test_llama_index_is_given_nodes_with_scores(example: Any, site: Any) -> None:
     pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
-    first, *_ = example.llama_index_retriever(node, 2).retrieve("task")
+    first, *_ = as_printed("LlamaIndex", example, site).retrieve("task")
     assert first.metadata["url"] == PAGE and first.text.startswith(BEGINNING) and first.score == 12.5

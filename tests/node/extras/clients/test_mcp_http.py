@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from tests.node.extras.clients.printed import settings
+from tests.parameters import proved
+
 PAGE = "http://docs.python.test/3/tutorial/appetite.html"
 JSON = {"Content_Type": "application/json", "Accept": "application/json, text/event-stream"}
 
@@ -14,10 +17,11 @@ def post(site: Any, message: Any, **headers: str) -> Any:
     return site.send("POST", "/mcp", body, **{**JSON, **headers})
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", ["legacy", *proved("auto")])
 async def test_the_sdks_client_finds_two_tools_that_read_and_calls_them(site: Any, mode: str) -> None:
     sdk = pytest.importorskip("mcp", reason="the package mcp is not installed")
-    async with sdk.Client(f"http://127.0.0.1:{site.port}/mcp", mode=mode, read_timeout_seconds=60) as client:
+    (printed,) = settings("ChatGPT and other AI clients that reach MCP servers by HTTP", site.port)
+    async with sdk.Client(printed, mode=mode, read_timeout_seconds=60) as client:
         tools = (await client.list_tools()).tools
         assert [tool.name for tool in tools] == ["search", "fetch"]
         assert all(tool.annotations.read_only_hint and tool.output_schema for tool in tools)

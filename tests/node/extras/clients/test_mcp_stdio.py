@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.node.extras.clients.printed import blocks
 from tests.parameters import proved
 
 PAGE = "http://docs.python.test/3/tutorial/appetite.html"
@@ -16,16 +17,24 @@ CLIENT_S = 120  # for one answer, the start of the process included, on a machin
 PATH = os.pathsep.join(path for path in (str(Path(__file__).parents[4]), *sys.path) if path)
 
 
-def _client(url: str, tmp_path: Path, mode: str) -> Any:
+def _client(port: int, tmp_path: Path, mode: str) -> Any:
+    """The client, set up by the JSON that docs/clients.md prints, and the words that it prints for another node."""
     sdk = pytest.importorskip("mcp", reason="the package mcp is not installed")
-    words = ["-m", "node", "mcp", "--url", url, "--data-dir", str(tmp_path)]
-    transport = sdk.StdioServerParameters(command=sys.executable, args=words, env={"PYTHONPATH": PATH})
+    told, others = blocks("MCP", port)[1:]
+    server = json.loads(told)["mcpServers"]["dse"]
+    elsewhere = others.replace("127.0.0.1:8190", f"127.0.0.1:{port}").splitlines()[0].split()
+    assert elsewhere[:2] == [server["command"], *server["args"]]
+    command = tmp_path / server["command"]
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m node "$@"\n')
+    command.chmod(0o755)
+    around = {"PYTHONPATH": PATH, "HOME": str(tmp_path), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    transport = sdk.StdioServerParameters(command=server["command"], args=elsewhere[1:], env=around)
     return sdk.Client(transport, mode=mode, read_timeout_seconds=CLIENT_S)
 
 
 @pytest.mark.parametrize("mode", ["legacy", *proved("auto")])
 async def test_a_client_finds_two_tools_that_read_and_calls_them(site: Any, tmp_path: Path, mode: str) -> None:
-    async with _client(f"http://127.0.0.1:{site.port}", tmp_path, mode) as client:
+    async with _client(site.port, tmp_path, mode) as client:
         tools = (await client.list_tools()).tools
         assert [tool.name for tool in tools] == ["search", "fetch"]
         assert all(tool.annotations.read_only_hint and tool.output_schema for tool in tools)
