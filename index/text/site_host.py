@@ -28,10 +28,12 @@ def host_of(url: str) -> str:
 
 
 def is_plainer(url: str, other: str) -> bool:
-    """Tell whether the first of two addresses of one page is the plainer one. That is the shorter one of a host, and
-    the one of the host above: `www.` counts as the domain itself."""
+    """Tell whether the first of two addresses of one page is the plainer one. That is the beginning of the other one,
+    as / is of /index.html, and the one of the host above: `www.` counts as the domain itself."""
     host, beside = (host_of(each).removeprefix("www.") for each in (url, other))
-    return len(url) < len(other) if host == beside else bool(host) and beside.endswith(f".{host}")
+    if host == beside:
+        return len(url) < len(other) and other.startswith(url)
+    return bool(host) and beside.endswith(f".{host}")
 
 
 def front_name(url: str) -> str:

@@ -196,6 +196,7 @@ async def test_a_former_owner_whose_disk_runs_short_gives_its_copy_up_first_and_
     await end(world, liars, true)
 
 
+@pytest.mark.prove
 @simulated(YOUNG)
 async def test_two_take_overs_lose_nothing_and_the_first_ones_leave(world: World) -> None:
     true, slot = await begin(world)
@@ -213,13 +214,13 @@ async def test_two_take_overs_lose_nothing_and_the_first_ones_leave(world: World
 async def test_in_a_network_three_days_old_ground_identities_own_one_copy_of_a_slot_at_most(world: World) -> None:
     true, slot = await begin(world)
     honest = world.running()
-    for _ in range(9):  # nobody runs: that costs nothing
+    for _ in range(7):  # nobody runs: that costs nothing
         for node in honest:
             await world.kill(node)
-        await world.pass_time(8 * 3600.0)
+        await world.pass_time(10.5 * 3600.0)
         for node in honest:
             await world.restart(node)
-        await world.pass_time(45.0)
+        await world.pass_time(30.0)
     liars = [await world.add_as(identity) for identity in ground(world, slot, 3)]
     names = {node.identity.node_id for node in liars}
     await world.until(lambda: bool(names & owners(world, slot)), TAKEN_WITHIN_S)

@@ -20,6 +20,7 @@ def test_the_modelled_cover_agrees_with_a_nodes_plan(copies: int) -> None:
     assert abs(covered_share(60, 1, copies) * 60 / peers_planned(60, copies) - 1) < MODEL_ERROR
 
 
+@pytest.mark.prove
 def test_a_larger_network_costs_more_until_something_breaks() -> None:
     small, large = cost_of(300), cost_of(3_000)
     assert small.peers < large.peers and small.p95_ms < large.p95_ms and small.cpu_s < large.cpu_s

@@ -152,6 +152,7 @@ def test_what_was_committed_is_there_after_opening_again(name: str, tmp_path: Pa
     again.close()
 
 
+@pytest.mark.prove
 def test_a_commit_of_whoosh_costs_what_it_wrote_however_much_there_is() -> None:
     texts, engine = dict(enumerate(corpus.web(random.Random(4), 120))), WhooshEngine(None)
     engine.add([entry(number, texts[number]) for number in range(100)])

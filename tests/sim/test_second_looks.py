@@ -18,6 +18,7 @@ from node.extras.simulation.world import World, WorldPlan, simulate
 from node.service.machine_status import second_looks_of
 from node.views.evidence import evidence_line
 from store import Document, Kind, Record, decode_document
+from tests.parameters import proved
 from tests.sim.judged import MIN_DELAY_S
 from tests.sim.simulated import simulated
 
@@ -127,7 +128,7 @@ def texts_of(node: SimNode) -> dict[str, str]:
     return {document.url: document.text for _, document in documents(node)}
 
 
-@pytest.mark.parametrize(("members", "shown"), [(NODES, ("//site0.example", "//site1.example")), (3, ("//",))])
+@pytest.mark.parametrize(("members", "shown"), [*proved((NODES, ("//site0.example", "//site1.example"))), (3, ("//",))])
 def test_two_sites_that_show_one_crawler_something_else_cost_it_no_votes_nor_anything_in_a_network_of_three(
     members: int, shown: tuple[str, ...]
 ):

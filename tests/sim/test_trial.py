@@ -28,6 +28,7 @@ def test_three_hours_of_loss_and_deaths_lose_nothing(seed: int):
     assert not report["leases"]["double_connected"]
 
 
+@pytest.mark.prove
 def test_a_cut_churn_and_nodes_behind_nats_lose_nothing():
     # six: on both sides of the cut two members live at some time, and a side with one holds nothing
     asked = Conditions(6, 0.12, 2, churn=(180.0, 30.0), partition=(120.0, 60.0), nat=0.2)

@@ -90,6 +90,7 @@ def blocks() -> Counter[str]:
     return found
 
 
+@pytest.mark.prove
 async def test_what_a_crawler_remembers_does_not_grow_with_its_pages(
     site: Web, config: CrawlConfig, fetcher: HttpFetcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,7 @@
 """Port mapping at a small router that speaks UPnP over real sockets: what it maps, renews, refuses and forgets."""
 
 import asyncio
+import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -173,12 +174,19 @@ async def router() -> AsyncIterator[Router]:
 
 
 async def during(router: Router, six: Sequence[Endpoint], then: Callable[[], Awaitable[None]]) -> None:
-    """Run a port map until the router has answered it, look, and stop it."""
+    """Run a port map until the router has answered it, look, and stop it once it knows the answer."""
+    said = list[logging.LogRecord]()
+    logger, handler = logging.getLogger("node.joining.upnp"), logging.Handler()
+    handler.emit = said.append  # type: ignore[method-assign]
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
     listening = [Endpoint("0.0.0.0", PORT, PORT), Endpoint("::", PORT, PORT)]
     async with asyncio.TaskGroup() as tasks:
         task = tasks.create_task(UpnpMapping(listening, lambda: six, router.url).run())
         await then()
+        await until(lambda: bool(said), 10)
         task.cancel()
+    logger.removeHandler(handler)
 
 
 async def test_both_protocols_are_mapped_with_a_lease_pinholes_opened_and_all_removed_at_the_end(

@@ -69,8 +69,7 @@ def test_results_are_filtered(stranger: Stranger, site: Any) -> None:
 def test_an_old_copy_is_read(stranger: Stranger, site: Any) -> None:
     newest = capture(PAGES[PYTHON])
     site.service.versions = [
-        replace(newest, captured_at=newest.captured_at - days * DAY_S, text=f"{days} days before")
-        for days in (10, 30)
+        replace(newest, captured_at=newest.captured_at - days * DAY_S, text=f"{days} days before") for days in (10, 30)
     ]
     stranger.ask("task")
     stranger.press("⋯")

@@ -14,7 +14,7 @@ from node.config.settings import Config
 from node.extras.web_report import report_maker
 from node.extras.web_report.report_maker import FILES, PAGE, NodeReportMaker
 from node.owner.setting_desk import SettingDesk
-from tests.node.web.owner.conftest import Browser
+from tests.node.web.browsers import Browser, linked
 
 BUTTON = "Make the web report"
 
@@ -32,7 +32,7 @@ def _maker(site: Any, folder: Path, days: float = 0.0) -> NodeReportMaker:
 
 @pytest.fixture
 def owner(site: Any, token: str) -> Browser:
-    return Browser(site, token)
+    return linked(site, token)
 
 
 async def test_the_node_makes_a_report_whose_files_the_owner_alone_reads(
