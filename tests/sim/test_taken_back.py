@@ -97,6 +97,24 @@ async def test_a_denied_host_is_gone_within_a_minute_and_off_the_disks_within_an
 
 
 @simulated(SMALL)
+async def test_a_host_that_is_allowed_while_some_have_erased_it_is_whole_again_within_a_minute(world: World) -> None:
+    await world.add(5)
+    await world.crawl()
+    await crawled(world)
+    nodes = world.running()
+    before = [len(denied_on(node)) for node in nodes]
+    world.publish(rules=(DENY,))
+    while all(denied_on(node) for node, count in zip(nodes, before, strict=True) if count):
+        await world.pass_time(0.05)
+    assert any(map(denied_on, nodes)), "one was quicker than another"
+    world.publish(rules=())
+    began = world.loop.time()
+    while [len(denied_on(node)) for node in nodes] != before:
+        assert world.loop.time() - began < HIDDEN_WITHIN_S
+        await world.pass_time(1.0)
+
+
+@simulated(SMALL)
 async def test_an_owner_that_returns_after_weeks_does_not_revive_what_was_denied(world: World) -> None:
     nodes = await world.add(3)
     *others, late = nodes
