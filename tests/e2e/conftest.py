@@ -4,8 +4,8 @@ Those that need a browser share it with the tests of the pages."""
 import sys
 from pathlib import Path
 
-from tests.node.web.conftest import browser, tab
+from tests.node.web.conftest import browser, chromium, tab
 
-__all__ = ["browser", "tab"]
+__all__ = ["browser", "chromium", "tab"]
 
 sys.path.append(str(Path(__file__).parent))
