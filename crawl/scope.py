@@ -1,12 +1,14 @@
 """How far a crawl may go from where it began: a short text that travels with each URL found on the way.
 
 Pure: texts in, answers out. Worked out once, where a seed is handed in, so that nodes with different lists of public
-suffixes never disagree about it. One of
+suffixes never disagree about it. It is one of these:
+
 - ""                   the whole web
 - "example.org"        that host, by any scheme and port
 - "*.example.org"      that domain and all below it
 - "example.org/docs/"  addresses that begin so, by either scheme
-Behind any of them may stand what the crawl leaves out: "example.org/#/private/#\\.pdf$" has two RE2 patterns, each
+
+Patterns of what the crawl leaves out may follow any of them: "example.org/#/private/#\\.pdf$" has two in RE2, each
 searched in the whole URL. The "/" makes it the narrowest kind of scope, so a crawl that leaves out nothing goes first.
 """
 

@@ -32,9 +32,11 @@ class ScheduledBackups:
                 if self.is_due():
                     await asyncio.to_thread(self.make)
                 self._faults.end(FaultSite.BACKUP)
-            except (OSError, DseError) as error:
-                known = refusal_of(self._config.folder, error)
-                self._faults.begin(FaultSite.BACKUP, known or MachineRefuses(self._config.folder, str(error), REMEDY))
+            except (OSError, DseError, UnicodeDecodeError) as error:
+                path = getattr(error, "filename", None) or self._config.folder
+                self._faults.begin(
+                    FaultSite.BACKUP, refusal_of(path, error) or MachineRefuses(path, str(error), REMEDY)
+                )
             await asyncio.sleep(LOOK_S)
 
     def is_due(self) -> bool:

@@ -11,6 +11,7 @@ from node.backup.scheduled_backups import DAY_S, ScheduledBackups
 from node.config.data_dir import DataDir
 from node.config.settings import BackupConfig
 from store import RecordStore
+from tests.dht.overlay.test_service import until
 from tests.store.support import CONFIG, StillClock, draft, records
 
 WORDS = "correct horse battery staple"
@@ -55,14 +56,18 @@ def test_a_backup_is_due_once_the_newest_is_old_enough(node: DataDir, tmp_path: 
     assert backups.is_due()
 
 
-async def test_a_disk_that_is_not_there_is_a_fault_of_the_machine_with_a_remedy(node: DataDir, tmp_path: Path) -> None:
+@pytest.mark.parametrize("missing", ["unplugged", "words"])
+async def test_a_file_that_is_not_there_is_a_fault_of_the_machine_with_a_remedy(
+    node: DataDir, tmp_path: Path, missing: str
+) -> None:
     clock = StillClock()
     faults = LocalFaults(clock)
-    backups = ScheduledBackups(node, BackupConfig(str(tmp_path / "unplugged")), clock, faults)
+    folder = tmp_path / missing if missing == "unplugged" else tmp_path
+    backups = ScheduledBackups(node, BackupConfig(str(folder), passphrase_file=str(tmp_path / "words")), clock, faults)
     async with asyncio.TaskGroup() as tasks:
         task = tasks.create_task(backups.run())
-        await asyncio.sleep(0)
+        await until(lambda: bool(faults.present()), 5.0)
         (fault,) = faults.present()
         task.cancel()
-    assert fault.site == FaultSite.BACKUP and "unplugged: no such file" in fault.cause and fault.remedy
+    assert fault.site == FaultSite.BACKUP and f"{missing}: no such file" in fault.cause and fault.remedy
     assert not (tmp_path / "unplugged").exists(), "the disk under it would fill up"
