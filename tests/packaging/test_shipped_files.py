@@ -16,7 +16,7 @@ from node.config.settings import NodeConfig
 ROOT = Path(__file__).parents[2]
 PACKAGING = ROOT / "packaging"
 PACKAGES = ("node", "dht", "crawl", "store", "index", "bootstrap")
-SCRIPTS = sorted(path for path in PACKAGING.rglob("*") if path.is_file() and path.read_text().startswith("#!/bin/sh"))
+SCRIPTS = sorted(path for path in PACKAGING.rglob("*") if path.is_file() and path.read_bytes().startswith(b"#!/bin/sh"))
 CONTAINERFILE = (PACKAGING / "Containerfile").read_text()
 PORTS = {str(NodeConfig().web_port), str(NodeConfig().peer_port)}
 
