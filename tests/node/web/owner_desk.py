@@ -1,5 +1,6 @@
 """Stands for a node's owner's desk in the web listener's tests: the real values, filled as full as they may be."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -175,9 +176,10 @@ class FakeOwner:
         return key == "crawl.hours"
 
 
-def full_history(until: float) -> FigureHistory:
-    """A day of figures that never stand still."""
-    history = FigureHistory()
+@cache
+def full_history() -> FigureHistory:
+    """A day of figures that never stand still; it is read only, so all tests of a process share one."""
+    history, until = FigureHistory(), time.time()
     for n in range(8640):
         v = float(n % 97)
         figures = Figures(

@@ -1,6 +1,5 @@
 """A browser that the node's owner logged in."""
 
-import time
 from typing import Any
 
 import pytest
@@ -12,5 +11,5 @@ from tests.node.web.owner_desk import full_history
 @pytest.fixture
 def owner(site: Any, token: str) -> Browser:
     """A browser that its owner logged in: `get` a page and `post` a form."""
-    site.service.owner.history = full_history(time.time())
+    site.service.owner.history = full_history()
     return linked(site, token)
