@@ -62,11 +62,12 @@ class SegmentDictionaries:
 
 MAX_PART_BYTES = MAX_RECORD_BYTES + 4096
 HEADER = struct.Struct(">IIIII")  # CRC of the rest of the header and the head, CRC of the content, lengths, flags
+CHECKSUMS_BYTES = 8  # of a header
 _CHECKED = struct.Struct(">IIII")  # the part of the header that the first CRC covers
 LIKE_HEADER = re.compile(rb"(?=[\s\S]{8}\x00[\s\S]{3}\x00[\s\S]{3}\x00\x00[\x01-\x07][\x00-\x0f])")
 HEAD_SQUEEZED, CONTENT_SQUEEZED, BY_DICTIONARY, JOINED, TYPE_SHIFT = 1, 2, 4, 8, 8
 HEAD_LENGTH = 4  # bytes before a head that a content follows in the same part
-LIKE_DICTIONARY = re.compile(rb"(?=[\s\S]{8}\x00\x00\x00\x00\x00[\s\S]{3}\x00\x00\x06\x02)")
+LIKE_DICTIONARY = re.compile(rb"\x00(?=\x00{4}[\s\S]{3}\x00\x00\x06\x02)")  # from its lengths on
 
 
 class FrameType(IntEnum):

@@ -18,6 +18,7 @@ from store.segments.dictionary_training import DictionaryTraining
 from store.segments.file_system import Disk
 from store.segments.frame import (
     BY_DICTIONARY,
+    CHECKSUMS_BYTES,
     CONTENT_SQUEEZED,
     HEAD_LENGTH,
     HEAD_SQUEEZED,
@@ -158,8 +159,9 @@ class Segments:
     def _load_dictionary(self, segment: int) -> bytes:
         """Read what a segment begins with; the second copy where the first is damaged, b"" where there is none."""
         begin = self._disk.read(_name(segment), len(MAGIC), 2 * (MOST_DICTIONARY_BYTES + HEADER.size))
-        for match in LIKE_DICTIONARY.finditer(begin):
-            frame = decode(segment, len(MAGIC) + match.start(), begin[match.start() :], None, content=True)
+        for match in LIKE_DICTIONARY.finditer(begin, CHECKSUMS_BYTES):
+            at = match.start() - CHECKSUMS_BYTES
+            frame = decode(segment, len(MAGIC) + at, begin[at:], None, content=True)
             if frame is not None:
                 return frame.content
         return b""
