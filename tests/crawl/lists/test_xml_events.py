@@ -152,10 +152,10 @@ HOSTILE = (
 
 @pytest.mark.parametrize("part", HOSTILE)
 def test_hostile_lists_are_bounded_in_time(part: str) -> None:
-    body = b"<rss><item>" + part.encode("latin-1") * (400_000 // len(part))
+    body = b"<rss><item>" + part.encode("latin-1") * (200_000 // len(part))
     began = time.process_time()
     assert len(parse_sitemap(body, HERE, 5_000).pages) <= 5_000
-    assert time.process_time() - began < 10.0  # it takes a tenth
+    assert time.process_time() - began < 5.0  # it takes a tenth
 
 
 PIECES = (
