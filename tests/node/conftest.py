@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
+from aiohttp import web_app
 
 from crawl import CrawlConfig, UrlStatus, exclusion
 from dht import BadStrategy, Endpoint, Identity, Key, PeerTimeout, Slot, Strategy, placement_key, shards
@@ -561,6 +562,7 @@ def _start(config: NodeConfig, data: DataDir) -> tuple[Site, Callable[[], None]]
         thread.join(10)
         assert not thread.is_alive()
         loop.close()
+        web_app._cached_build_middleware.cache_clear()  # it would keep the last 1,024 servers with all that they hold
 
     return Site(service, int(server.url.rpartition(":")[2]), loop), stop
 
