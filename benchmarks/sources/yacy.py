@@ -49,7 +49,7 @@ QUICK_ROUNDS, QUICK_IDLE_S, QUICK_OF_A_KIND = 1, 5.0, 5
 UNCHANGED_S = 20.0  # YaCy's Solr commits by itself after 15 s
 STARTS_WITHIN_S = 120.0
 MIRROR = "mirror.flask.test"  # left out: our node folds copies, YaCy lists them
-WORDS, AS_FOUND = "words alone", "as the page has them"  # forms of a query
+WORDS, AS_FOUND = "plain words", "as the page has them"  # forms of a query
 SETTINGS = {  # of YaCy; all others are as it comes
     "network.unit.definition": "defaults/yacy.network.allip.unit",  # no peers; hosts may be on loopback
     "50_localcrawl_loadprereq": 1000,  # else it pauses while other work makes a load above 6
@@ -195,7 +195,7 @@ async def _run(
             query_ms.append((time.perf_counter() - asked) * 1e3)
             return reciprocal_rank([places.get(url.replace(f":{web.port}/", "/"), -1) for url in urls], item.targets)
 
-        ranks[WORDS] = [await rank(words_alone(item.words), item) for item in items]
+        ranks[WORDS] = [await rank(plain_words(item.words), item) for item in items]
         query_cpu_ms, timed = (tree_s(side.pid) - asking_cpu_s) * 1e3 / len(items), query_ms.copy()
         ranks[AS_FOUND] = [await rank(item.words, item) for item in items]
     with (folder / LOG).open() as lines:
@@ -204,9 +204,10 @@ async def _run(
     return Taken(visitor, found, *spent, timed, query_cpu_ms, ranks)
 
 
-def words_alone(text: str) -> str:
-    """Take the punctuation out of a query: YaCy looks for a dash that stands alone as for a word."""
-    return " ".join(re.findall(r"\w+", text))
+def plain_words(text: str) -> str:
+    """Leave a query's words of two letters and more. YaCy demands each word, a lone dash too, and looks for 2.2 as for
+    two words that its index does not have."""
+    return " ".join(word for word in re.findall(r"\w\w+", text) if not re.search(r"\d", word)) or text
 
 
 async def _last_found(side: Side) -> tuple[int, float, float]:

@@ -1,6 +1,7 @@
 """The sources' tables have all rows, and what they count is so: on small input, crawls on made-up outcomes."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from benchmarks.sources.indexing import QUERIES, documents, size_rows
 from benchmarks.sources.lecture import address_rows, ways
 from benchmarks.sources.published import CRAWLED_2018, PAGES_2006, RANKED_2018, beside
 from benchmarks.sources.workers import WORKERS, index_rows, rank_rows, texts_of
+from benchmarks.sources.yacy import missing, plain_words
 
 PAGE = b"<html lang=en><title>A page of a database</title><p>%s</p></html>"
 PAGES = [read_page(f"http://a.test/{n}", PAGE % (b"text of file %d, its connection " % n * 20)) for n in range(5)]
@@ -78,6 +80,25 @@ def test_workers_index_all_pages_and_rank_all_alike() -> None:
 def test_an_address_has_other_ways_to_be_written_which_all_mean_it() -> None:
     assert len({"http://a.test/x", *ways("http://a.test/x")}) == 5
     assert address_rows(["http://a.test/x", "http://a.test/"])[0].met
+
+
+def test_without_yacy_one_line_says_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--part", "yacy"]) == 0
+    (line,) = [each for each in capsys.readouterr().out.splitlines() if each.startswith("beside YaCy")]
+    assert "needs --yacy DIR" in line
+
+
+def test_yacy_runs_only_where_it_reaches_nothing_but_loopback(tmp_path: Path) -> None:
+    assert "ant compile" in missing(tmp_path, ["lo"])
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "yacycore.jar").touch()
+    assert not missing(tmp_path, ["lo"])
+    assert "loopback alone" in missing(tmp_path, ["lo", "eth0"])
+
+
+def test_plain_words_have_no_numbers_and_no_marks() -> None:
+    assert plain_words("73.7. Heap-Only Tuples (HOT)") == "Heap Only Tuples HOT"
+    assert plain_words("Shell — Flask (2.2.x)") == "Shell Flask" and plain_words("3.1") == "3.1"
 
 
 @pytest.mark.prove
