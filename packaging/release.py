@@ -3,7 +3,7 @@
 `build` makes wheels, source archives, the Debian package, the SBOM and the notes. `sign` lists whatever lies in DIR,
 so that files of other machines may be added between: SHA256SUMS for people, releases.json for nodes.
 
-RELEASE_KEY: a key file of dse-node that signs releases.json; without it the list stays unsigned.
+RELEASE_KEY: a key file of dse-node that signs both lists; without it they stay unsigned.
 RELEASE_FEED: the former releases.json, whose releases the new one goes on with.
 SOURCE_DATE_EPOCH: the time of all files, instead of the commit's; changes in the checkout are then packed, too.
 """
@@ -18,6 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sbom import sbom_of
 
 from dht import Identity, decode_signed
@@ -27,6 +28,7 @@ from node.version import VERSION
 ROOT = Path(__file__).resolve().parents[1]
 PINS = ROOT / "packaging" / "pins.txt"
 SUMS, FEED = "SHA256SUMS", "releases.json"
+SIGNATURE = "SHA256SUMS.sig"  # 64 bytes of Ed25519 over SUMS, which openssl verifies
 
 
 def run(*command: str | Path) -> str:
@@ -74,7 +76,7 @@ def bill_of(wheel: Path, made_at: int) -> str:
 
 def sign(out: Path) -> None:
     """List the files of a release with their digests, and sign the list where there is a key."""
-    files = [each for each in sorted(out.iterdir()) if each.is_file() and each.name not in (SUMS, FEED)]
+    files = [each for each in sorted(out.iterdir()) if each.is_file() and each.name not in (SUMS, SIGNATURE, FEED)]
     digests = {each.name: sha256(each.read_bytes()).hexdigest() for each in files}
     (out / SUMS).write_text("".join(f"{digest}  {name}\n" for name, digest in digests.items()))
     listed = tuple(ReleaseFile(each.name, each.stat().st_size, digests[each.name]) for each in files)
@@ -84,7 +86,15 @@ def sign(out: Path) -> None:
     keys = [Identity.load(Path(key))] if key else []
     feed = with_release(before, Release(VERSION, commit_time(), listed))
     (out / FEED).write_bytes(sign_feed(feed, *keys))
-    print("signed by " + keys[0].public_key.hex() if keys else f"{FEED} is unsigned: RELEASE_KEY names no key file")
+    (out / SIGNATURE).unlink(missing_ok=True)
+    for each in keys:
+        signer = Ed25519PrivateKey.from_private_bytes(each.private_bytes())
+        (out / SIGNATURE).write_bytes(signer.sign((out / SUMS).read_bytes()))
+    print(
+        "signed by " + keys[0].public_key.hex()
+        if keys
+        else f"{FEED} and {SUMS} are unsigned: RELEASE_KEY names no key file"
+    )
 
 
 if __name__ == "__main__":

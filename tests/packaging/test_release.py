@@ -157,7 +157,15 @@ def test_a_release_is_listed_and_signed(tmp_path: Path) -> None:
     assert "unsigned" in sign(folder)
     first = (folder / "releases.json").read_bytes()
     assert key.public_key.hex() in sign(folder, RELEASE_KEY=str(tmp_path / "release.key"))
-    subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=folder, check=True, timeout=60)
+    checked = re.search(r"(    python3 -c .*?)\n\n", (ROOT / "docs" / "volunteer.md").read_text(), re.S)
+    assert checked, "the documents say how people check a release"
+    words = checked[1].replace(" KEY |", f" {key.public_key.hex()} |")
+    told = subprocess.run(["sh", "-ec", words], cwd=folder, check=True, capture_output=True, text=True, timeout=60)
+    assert "Signature Verified Successfully" in told.stdout and f"dse_node-{VERSION}.tar.gz: OK" in told.stdout
+    (folder / "release.pem").unlink()
+    (folder / "SHA256SUMS").write_text((folder / "SHA256SUMS").read_text().upper())
+    assert subprocess.run(["sh", "-ec", words], cwd=folder, capture_output=True, timeout=60).returncode
+    (folder / "release.pem").unlink()
     data = (folder / "releases.json").read_bytes()
     feed = read_feed(data, Publishers((key.public_key.hex(),), 1), MADE_AT + VALID_S - 1)
     (newest,) = feed.releases
@@ -183,3 +191,10 @@ def test_the_workflow_tests_and_builds_for_both_kinds_of_machine_by_commands_tha
     assert all((ROOT / path).exists() for path in re.findall(r"\bpackaging/[\w.]+", commands))
     built = {job for job in jobs if job != "attach"}
     assert set(jobs["attach"]["needs"]) == built, "what is attached was not tested"
+    used_actions = re.findall(r"uses: (\S+)", WORKFLOW.read_text())
+    assert used_actions and all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", each) for each in used_actions)
+
+
+def test_what_the_documents_have_a_release_manager_put_into_the_checkout_is_no_change_of_it() -> None:
+    for name in ("release.key", "former/releases.json", "dist/SHA256SUMS"):
+        assert subprocess.run(["git", "check-ignore", "--quiet", name], cwd=ROOT, timeout=60).returncode == 0, name
