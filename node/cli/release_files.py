@@ -40,7 +40,11 @@ def fetch_file(config: UpdatesConfig, file: ReleaseFile, folder: Path) -> Path:
     """Write a file of a release into a folder once it is what the list says; raises BadFeed."""
     source = urljoin(config.feed, file.name) if "://" in config.feed else str(Path(config.feed).with_name(file.name))
     data = _read(source, file.bytes)
-    if len(data) != file.bytes or sha256(data).hexdigest() != file.sha256:
+    if len(data) < file.bytes:
+        raise BadFeed(
+            file.name, f"ended after {len(data):,} of {file.bytes:,} bytes", "nothing was installed; try again"
+        )
+    if sha256(data).hexdigest() != file.sha256:
         raise BadFeed(file.name, "is not what the signed list says", "nothing was installed; tell its makers")
     path = folder / file.name
     path.write_bytes(data)

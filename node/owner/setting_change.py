@@ -56,7 +56,6 @@ def changed(text: str, key: str, typed: str, *, anything: bool = False) -> tuple
         raise ConfigError(key[:80], "cannot be changed here", f"run `dse-node config set {key} VALUE` on its machine")
     before = parse_config(text, _FILE, Config)
     value = _value(key, typed)
-    parse_config(f"[{key.partition('.')[0]}]\n{key.partition('.')[2]} = {toml_value(value)}", _FILE, Config)
     written = set_key(text or write_config(Config, {}), key, value)
     after = parse_config(written, _FILE, Config)
     touched = {name for name in keys_of(Config) if value_of(before, name) != value_of(after, name)}
@@ -66,16 +65,18 @@ def changed(text: str, key: str, typed: str, *, anything: bool = False) -> tuple
 
 
 def _value(key: str, typed: str) -> object:
-    """Read what was typed: texts as they are, lists by blanks, all else as TOML has it."""
+    """Read what was typed: texts as they are, lists as TOML has them or by blanks, all else as TOML has it."""
     default, typed = value_of(Config(), key), typed.strip()
     if len(typed) > MAX_TYPED_CHARS or not typed.replace("\n", "").replace("\r", "").isprintable():
         raise ConfigError(key, f"longer than {MAX_TYPED_CHARS} characters, or with some that no line has", BY_HAND)
     if isinstance(default, str):
         return typed
-    if isinstance(default, tuple):
-        return [word for word in re.split(r",?\s+", typed) if word]
     try:
         (value,) = tomllib.loads(f"value = {typed}").values()
     except ValueError:
-        raise ConfigError(key, f"takes a value such as {toml_value(default)}, not {typed[:80]!r}") from None
+        value = None
+    if isinstance(default, tuple) and not isinstance(value, list):
+        return [word for word in re.split(r",?\s+", typed) if word]
+    if value is None:
+        raise ConfigError(key, f"takes a value such as {toml_value(default)}, not {typed[:80]!r}")
     return value

@@ -86,6 +86,10 @@ def test_a_file_is_fetched_only_if_it_is_what_the_list_says(makers: Makers, caps
     Path(WHEEL).unlink()
     (makers.folder / WHEEL).write_bytes(b"wheeL")
     assert makers.update() == 2 and "is not what the signed list says" in capsys.readouterr().err
+    (makers.folder / WHEEL).write_bytes(b"whe")
+    assert (
+        makers.update() == 2 and "ended after 3 of 5 bytes; nothing was installed; try again" in capsys.readouterr().err
+    )
     (makers.folder / WHEEL).write_bytes(b"wheel and more")
     assert makers.update() == 2 and "more than 5 bytes" in capsys.readouterr().err
     assert not Path(WHEEL).exists()

@@ -87,6 +87,18 @@ def test_what_is_shown_of_a_setting_may_be_sent_back() -> None:
     assert setting_about("hook.command") is None and setting_about("x") is None
 
 
+def test_a_setting_that_needs_another_is_set_after_it_and_a_list_is_typed_as_the_file_has_it() -> None:
+    feed = "https://dse.example.edu/releases.json"
+    with pytest.raises(ConfigError, match=r"updates\.keys: is empty"):
+        changed("", "updates.feed", feed, anything=True)
+    for typed in (f'["{"a" * 64}", "{"b" * 64}"]', f"{'a' * 64} {'b' * 64}"):
+        text, _ = changed("", "updates.keys", typed, anything=True)
+        updates = changed(text, "updates.feed", feed, anything=True)[1].updates
+        assert (updates.feed, updates.keys) == (feed, ("a" * 64, "b" * 64))
+    assert changed("", "node.families", "[4]", anything=True)[1].node.families == (4,)
+    assert changed("", "crawl.txt_servers", "[2001:db8::1]:53", anything=True)[1].crawl.txt_servers
+
+
 def test_at_the_command_line_any_setting_is_changed_and_a_wrong_value_is_still_refused() -> None:
     text, config = changed("", "node.web_port", "8190", anything=True)
     assert config.node.web_port == 8190 and "\nweb_port = 8190" in text
