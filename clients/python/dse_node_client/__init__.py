@@ -14,7 +14,7 @@ from http.client import HTTPException
 from typing import Any, NamedTuple, TypedDict, cast
 from urllib.error import HTTPError
 from urllib.parse import urlencode
-from urllib.request import ProxyHandler, Request, build_opener
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 __all__ = ["Answer", "Client", "NodeError", "Outcome", "Result"]
 
@@ -71,12 +71,17 @@ class Outcome(NamedTuple):
     reason: str
 
 
+class _NoRedirect(HTTPRedirectHandler):
+    def redirect_request(self, *_: object) -> None:
+        """Follow nothing: a node does not redirect programs, and nobody else may get the token."""
+
+
 class Client:
-    """Asks one node, given the base URL of its web listener; `token`: of its owner, which orders need."""
+    """Asks one node. `token`: the content of admin.token, for orders; `timeout_s`: how long the node may be silent."""
 
     def __init__(self, url: str = "http://127.0.0.1:8090", token: str = "", timeout_s: float = 30.0) -> None:
-        self._url, self._token, self._timeout_s = url.rstrip("/"), token, timeout_s
-        self._opener = build_opener(ProxyHandler({}))  # a node is asked without a proxy between
+        self._url, self._token, self._timeout_s = url.rstrip("/"), token.strip(), timeout_s
+        self._opener = build_opener(ProxyHandler({}), _NoRedirect)  # a node is asked without a proxy between
 
     def search(self, query: str, *, limit: int = 10, cursor: str = "", **more: object) -> Answer:
         """Search the network: one page of results. `more`: lang, site, sort, verbatim, deadline_ms and others."""
@@ -112,7 +117,7 @@ class Client:
         found: dict[str, str] = {}
         for start in range(0, len(urls), LOADED_AT_ONCE):
             body = {"urls": list(urls[start : start + LOADED_AT_ONCE])}
-            for page in self._ask("/clients/open-webui/load", body):
+            for page in cast(list[Json], self._ask("/clients/open-webui/load", body, list)):
                 found[page["metadata"]["source"]] = page["page_content"]
         return found
 
@@ -153,32 +158,42 @@ class Client:
             for name, value in query.items()
             if value not in ("", None)
         }
-        return cast(Json, self._ask(f"{path}?{urlencode(named, doseq=True)}" if named else path))
+        text = urlencode(named, doseq=True, errors="replace")
+        return cast(Json, self._ask(f"{path}?{text}" if text else path))
 
     def post(self, path: str, body: Json) -> Json:
         """Send JSON to any route of the API."""
         return cast(Json, self._ask(path, body))
 
-    def _ask(self, target: str, body: Json | None = None) -> Any:
+    def _ask(self, target: str, body: Json | None = None, kind: type = dict) -> Any:
+        if not self._url.startswith(("http://", "https://")):
+            raise NodeError(f"{self._url!r} is no address of a node: write one such as http://127.0.0.1:8090")
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
         try:
             request = Request(self._url + target, None if body is None else json.dumps(body).encode(), headers)
             with self._opener.open(request, timeout=self._timeout_s) as answer:
-                return json.loads(answer.read(MAX_ANSWER_BYTES))
+                data = answer.read(MAX_ANSWER_BYTES)
         except HTTPError as error:
             with error:
                 raise _refusal(error) from None
-        except (OSError, HTTPException, ValueError) as error:  # ValueError: no URL, or an answer that is no JSON
-            reason = getattr(error, "reason", error)
+        except (OSError, HTTPException, ValueError) as error:  # ValueError: of what is no URL
+            reason = str(getattr(error, "reason", error)).strip()
             raise NodeError(f"no node answers at {self._url}: {reason}") from None
+        try:
+            found = json.loads(data)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, kind):
+            raise NodeError(f"{self._url} answers, but not as a node: {data[:40]!r}")
+        return found
 
 
 def _refusal(error: HTTPError) -> NodeError:
     try:
         detail = str(json.loads(error.read(1 << 20))["detail"])  # RFC 9457
     except (OSError, HTTPException, ValueError, LookupError, TypeError):
-        detail = f"status {error.code}"
+        detail = f"status {error.code} {error.headers.get('Location', '')}".rstrip()
     after = error.headers.get("Retry-After", "")
     return NodeError(detail, error.code, float(after) if after.isdecimal() else None)

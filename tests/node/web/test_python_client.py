@@ -1,7 +1,9 @@
 """The distribution dse-node-client against a listener: typed answers, all pages, errors of one kind, no daemon."""
 
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -62,15 +64,46 @@ def test_a_crawl_needs_the_token(node: Client, site: Any, token: str) -> None:
 
 
 def test_the_nodes_own_words_are_the_error(node: Client) -> None:
-    with pytest.raises(NodeError, match="limit: is not between 1 and 100") as refused:
+    with pytest.raises(NodeError, match="limit: is '101'; it takes a whole number from 1 to 100") as refused:
         node.search("task", limit=101)
     assert (refused.value.status, refused.value.retry_after_s) == (400, None)
 
 
 def test_a_node_that_is_not_there_is_an_error_of_the_same_kind() -> None:
-    for url in ("http://127.0.0.1:9", "127.0.0.1:9", "http://[", "file:///etc/hostname"):
-        with pytest.raises(NodeError, match="no node answers"):
+    for url in ("http://127.0.0.1:9", "127.0.0.1:9", "http://[", "file:///etc/hostname", ""):
+        with pytest.raises(NodeError, match=r"no node answers|is no address of a node"):
             Client(url, timeout_s=5).status()
+
+
+ANSWERS = {
+    b"HTTP/1.1 200 OK\r\n\r\n[]": "answers, but not as a node",
+    b"HTTP/1.1 200 OK\r\n\r\n<html>": "answers, but not as a node",
+    b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{": "answers, but not as a node",
+    b"SSH-2.0-OpenSSH\r\n": "no node answers",
+    b"HTTP/1.1 503 Busy\r\nRetry-After: soon\r\n\r\n": "status 503",
+    b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:9/\r\n\r\n": "status 302 http://127.0.0.1:9/",
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_what_is_no_node_is_an_error_of_the_same_kind_and_learns_of_no_other_place(answer: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+
+        def serve() -> None:
+            connection, _ = door.accept()
+            with connection:
+                connection.recv(1 << 16)
+                connection.sendall(answer)
+
+        other = threading.Thread(target=serve)
+        other.start()
+        with pytest.raises(NodeError, match=ANSWERS[answer]):
+            Client(f"http://127.0.0.1:{door.getsockname()[1]}", "secret", timeout_s=5).jobs()
+        other.join()
+
+
+def test_the_file_of_the_token_is_taken_as_it_is(site: Any, token: str) -> None:
+    assert Client(f"http://127.0.0.1:{site.port}", f"{token}\n").jobs()
 
 
 def test_the_command_needs_the_standard_library_alone(node: Client, site: Any) -> None:
