@@ -14,13 +14,13 @@ _CODE = re.compile(r"(?:os error|code:) (\d+)")
 
 @dataclass(eq=False)
 class QueryError(InputError):
-    """A query that means nothing; `position` counts characters from 0 and points at the trouble."""
+    """A query that means nothing; `position` counts characters from 0 and points at the trouble, None: at no word."""
 
-    position: int
+    position: int | None
     reason: str
 
     def __str__(self) -> str:
-        return f"at character {self.position + 1}: {self.reason}"
+        return self.reason if self.position is None else f"at character {self.position + 1}: {self.reason}"
 
 
 class IndexCorrupt(BrokenFile):

@@ -58,7 +58,7 @@ def read_cursor(text: str, digest: bytes) -> PageCursor | None:
     try:
         cursor = _decoder.decode(urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4)))
     except (msgspec.MsgspecError, binascii.Error, ValueError):
-        raise QueryError(0, "the cursor is damaged; ask for the first page again") from None
+        raise QueryError(None, "cursor: is damaged; ask for the first page again") from None
     if cursor.query != digest:
-        raise QueryError(0, "the cursor belongs to another query; ask for the first page again")
+        raise QueryError(None, "cursor: belongs to another query; ask for the first page again")
     return cursor

@@ -146,12 +146,19 @@ def _example(tree: type[Any], path: str) -> str:
     return f"write a value such as {json.dumps(default)}"
 
 
+def body_flaw(message: str, kind: type[Any]) -> str:
+    """Turn msgspec's refusal of a JSON body into plain words, with what a field takes, or with the body's fields."""
+    flaw = plain_flaw(message).replace("a table", "an object")
+    takes = _choices(kind, flaw.partition(":")[0]) if " - at `$" in message else _names(kind)
+    return f"{flaw}; it takes {', '.join(takes)}" if takes else flaw
+
+
 def plain_flaw(message: str) -> str:
     """Turn msgspec's `Expected \\`int\\`, got \\`str\\` - at \\`$.node.web_port\\`` into: key, plain words."""
     match = _PATH.match(message)
     what, path = (match["what"], match["path"]) if match else (message, None)
     what = what.replace("`", "").replace("object", "table").replace("array", "list").strip()
-    what = what[:1].lower() + what[1:]
+    what = what if what.startswith("JSON") else what[:1].lower() + what[1:]
     if kinds := _KINDS.fullmatch(what):
         what = f"takes {_KIND_WORDS.get(kinds[1], kinds[1])}, not {_KIND_WORDS.get(kinds[2], kinds[2])}"
     if path and _OWN.match(what):  # a branch's own refusal, which begins with the field's name

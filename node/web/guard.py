@@ -18,7 +18,7 @@ from node.web.owner.login import Logins, role_in
 from node.web.rendering.pages import ROLE
 from node.web.requests.caller_limit import CallerLimit
 from node.web.requests.own_origin import note_caller, note_origin
-from node.web.requests.problems import MEDIA_TYPE, Problem, problem_of
+from node.web.requests.problems import MEDIA_TYPE, Problem, problem_of, unreadable
 from node.web.requests.proxied_caller import ProxiedCallers, ProxyLogins, is_passed_on
 from node.web.requests.route_table import Handler
 from node.web.requests.routes import MAX_LINE_BYTES, HttpRoute
@@ -87,6 +87,12 @@ class Guard:
         """Answer OPTIONS of a public route, and count it against its caller."""
         late = self._over_rate(request)
         return self._show(request, late) if late else await self._sharing.preflight(request)
+
+    def unreadable(self, message: str) -> web.Response:
+        """Answer what the web library could not read as HTTP. `message`: what it says about that."""
+        response = _json(unreadable(message))
+        response.headers.update(self._all_headers)
+        return response
 
     async def headers(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Check the host, answer what no route serves, and set the headers of every answer. The handler is all of the
@@ -198,7 +204,8 @@ class Guard:
         if error.status < 400:
             return web.Response(status=error.status, headers={"Location": error.headers.get("Location", "/")})
         details = {
-            404: "There is nothing at this address.",
+            404: "There is nothing at this address; /openapi.json lists what there is.",
+            405: f"This address takes {error.headers.get('Allow', '').replace(',', ', ')}, not {request.method}.",
             413: f"The body of the request is too long. {error.text or ''}".strip(),
         }
         response = self._show(request, Problem(error.status, details.get(error.status, error.reason)))
@@ -210,12 +217,16 @@ class Guard:
         wants_page = "text/html" in request.headers.get("Accept", "") and not request.path.startswith("/api/")
         if wants_page and request.query.get("format") != "json":
             response = self._page(request, problem)
-        else:
-            body = msgspec.json.encode(problem.body())
-            response = web.Response(body=body, status=problem.status, content_type=MEDIA_TYPE)
-        if problem.retry_after_s:
-            response.headers["Retry-After"] = str(problem.retry_after_s)
-        return response
+            if problem.retry_after_s:
+                response.headers["Retry-After"] = str(problem.retry_after_s)
+            return response
+        return _json(problem)
+
+
+def _json(problem: Problem) -> web.Response:
+    body = msgspec.json.encode(problem.body())
+    headers = {"Retry-After": str(problem.retry_after_s)} if problem.retry_after_s else {}
+    return web.Response(body=body, status=problem.status, content_type=MEDIA_TYPE, headers=headers)
 
 
 def _problem(request: web.Request, error: Exception) -> Problem:

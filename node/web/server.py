@@ -4,6 +4,7 @@ import asyncio
 import logging
 import secrets
 import socket
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -60,6 +61,37 @@ READ_LINE_BYTES = 4 * MAX_LINE_BYTES  # a line that is too long is read so far, 
 SHUTDOWN_S = 2.0  # how long answers under way may take when the node stops
 BACKLOG = 128
 CODE_BYTES = 32  # of a link that logs in, of a session, of a search: nobody guesses one in a year of asking
+
+
+class Reader(web.RequestHandler):
+    """Reads the requests of one connection. What is no HTTP is answered as the guard answers, not by the library."""
+
+    __slots__ = ("_answer",)
+
+    def __init__(self, manager: web.Server, answer: Callable[[str], web.Response]) -> None:
+        super().__init__(
+            manager,
+            loop=asyncio.get_running_loop(),
+            access_log=None,  # type: ignore[arg-type]  # none is kept
+            logger=library_log("node.web.requests"),
+            keepalive_timeout=30.0,
+            max_line_size=READ_LINE_BYTES,
+        )
+        self._answer = answer
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Return the answer to a request that could not be read, and close the connection after it."""
+        if status != 400:
+            return super().handle_error(request, status, exc, message)
+        response = self._answer(message or "")
+        response.force_close()
+        return response
 
 
 class WebServer:
@@ -131,12 +163,8 @@ class WebServer:
         faults = faults or LocalFaults(system_clock)
         runner = web.AppRunner(
             self._application(),
-            access_log=None,
-            logger=library_log("node.web.requests"),
             handler_cancellation=True,
             shutdown_timeout=SHUTDOWN_S,
-            keepalive_timeout=30.0,
-            max_line_size=READ_LINE_BYTES,
         )
         listener = _bind(self._config)
         self._port = listener.getsockname()[1]
@@ -166,7 +194,7 @@ class WebServer:
         try:
             sock.setblocking(False)
             assert runner.server is not None
-            await self._door.hand_over(sock, visitor, runner.server())
+            await self._door.hand_over(sock, visitor, Reader(runner.server, self._guard.unreadable))
         except OSError as error:  # the caller is gone already
             log.debug("connection given up from=%s reason=%s", host, error)
             self._door.doorway.left(visitor)

@@ -28,8 +28,6 @@ class Cdx:
     async def cdx(self, request: web.Request) -> web.Response:
         """Answer GET /cdx: a line for each version, in the order of keys; the header Link names what follows."""
         values = parameters(request, "cdx")
-        if values.text("output") not in ("text", "json"):
-            raise BadParameter("output", "is neither text nor json")
         since, until = timestamp_of(values.text("from"), "from"), last_instant(values.text("to"), "to")
         bounds = ReadBounds(values.count("limit"), MAX_CONTENT_BYTES, READ_S)
         part = await self._service.archive(_matching(values), cursor(values), bounds, content=False)

@@ -1,5 +1,6 @@
 """Lists the route by which archives' programs list what is stored. `node/extras/__init__.py` names this module."""
 
+from node.captures.scope import MATCH_TYPES
 from node.config.settings import NodeConfig
 from node.service.service import Service
 from node.web.requests.route_table import Handlers, handlers_of
@@ -9,10 +10,10 @@ _CDX = (
     Parameter(
         "url", "a URL or host; with * at its end a prefix, with *. before it a domain", default=None, most=MAX_URL
     ),
-    Parameter("matchType", "exact, prefix, host or domain", default="exact", most=8),
+    Parameter("matchType", "what of `url` must be equal", default="exact", choices=MATCH_TYPES),
     Parameter("from", "the first instant: 4 to 14 digits, year first, UTC", most=14),
     Parameter("to", "the last instant, in the same way", most=14),
-    Parameter("output", "text for CDXJ lines, json for an object a line", default="text", most=8),
+    Parameter("output", "text for CDXJ lines, json for an object a line", default="text", choices=("text", "json")),
     Parameter("limit", "lines, at most", "count", 1000, 1, 10_000),
     Parameter("cursor", "that of the link `next` of the answer before", most=40),
 )

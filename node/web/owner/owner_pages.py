@@ -60,9 +60,7 @@ class OwnerPages:
         if self._welcome.exists():
             return lead_to(request, "owner_welcome")
         wanted = parameters(request, "owner_overview").text("span")
-        span: Span | None = next((each for each in get_args(Span) if each == wanted), None)
-        if span is None:
-            raise BadParameter("span", f"is none of {', '.join(get_args(Span))}")
+        span: Span = next(each for each in get_args(Span) if each == wanted)
         status = (await self._service.status()).plain()
         view = view_of(status)
         now, state = time.time(), owner_state(status, view)
@@ -82,9 +80,7 @@ class OwnerPages:
     async def owner_network(self, request: web.Request) -> web.Response:
         """Show the members of the network, what they need, and the key space."""
         t, found, values = words_of(request), self._service.owner.network(), parameters(request, "owner_network")
-        order = next((each for each in ORDERS if each == values.text("order")), None)
-        if order is None:
-            raise BadParameter("order", f"is none of {', '.join(ORDERS)}")
+        order = next(each for each in ORDERS if each == values.text("order"))
         find = plain(values.text("find").strip())
         seen = await self._service.members.members(find, order, values.count("from"))
         about = slot_wish(values, "slots_from")

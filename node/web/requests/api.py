@@ -14,7 +14,7 @@ from node.api.evidence import EvidenceOrder
 from node.api.peers import Peers
 from node.api.search import Suggestions
 from node.api.strategy_schema import strategy_schema
-from node.config.toml_reader import plain_flaw
+from node.config.toml_reader import body_flaw
 from node.jobs.job_progress import MAX_ASKED
 from node.owner.member_page import ORDERS
 from node.service.service import Service
@@ -28,7 +28,6 @@ from node.web.requests.route_table import route
 from node.web.requests.routes import MAX_DEPTH, MAX_URL
 
 MAX_SEEDS = 1000
-SORTS = ("", "relevance", "date")
 
 Body = TypeVar("Body", bound=msgspec.Struct)
 
@@ -45,8 +44,6 @@ def json_response(body: object, status: int = 200) -> web.Response:
 
 def search_request(values: Values, query: str, limit: int, deadline_ms: int, asker_language: str) -> SearchRequest:
     """Make the search that a request's parameters ask for; the rest differs between API and page."""
-    if values.text("sort") not in SORTS:
-        raise BadParameter("sort", "is neither relevance nor date")
     return SearchRequest(
         query,
         limit=limit,
@@ -66,7 +63,7 @@ def slot_wish(values: Values, start: str = "from") -> tuple[str, bool, int | Non
     """Read which slots are asked for: of which member, with few copies, of which number, and from where on."""
     typed = values.text("slot").strip()
     if typed and not (typed.isascii() and typed.isdecimal()):
-        raise BadParameter("slot", "is not a whole number")
+        raise BadParameter("slot", f"is {plain(typed)!r}; it takes the number of a slot")
     return plain(values.text("member").strip()), values.flag("few"), int(typed) if typed else None, values.count(start)
 
 
@@ -102,10 +99,7 @@ class Api:
     async def peers(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/peers."""
         values = parameters(request, "peers")
-        wanted = values.text("order")
-        order = next((each for each in ORDERS if each == wanted), None)
-        if wanted and order is None:
-            raise BadParameter("order", f"is none of {', '.join(ORDERS)}")
+        order = next((each for each in ORDERS if each == values.text("order")), None)
         return json_response(Peers(peers=await self._service.peers(plain(values.text("find").strip()), order)))
 
     async def slots(self, request: web.Request) -> web.Response:
@@ -116,9 +110,7 @@ class Api:
     async def sites(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/sites."""
         values = parameters(request, "sites")
-        order = next((each for each in SITE_ORDERS if each == values.text("order")), None)
-        if order is None:
-            raise BadParameter("order", f"is none of {', '.join(SITE_ORDERS)}")
+        order = next(each for each in SITE_ORDERS if each == values.text("order"))
         begins = plain(values.text("begins").strip().lower())
         wanted = begins, order, values.count("from"), values.count("limit")
         desk = self._service.sites
@@ -156,7 +148,7 @@ class Api:
         if any(len(url) > MAX_URL for url in given):
             raise BadParameter("urls", f"has an address of more than {MAX_URL} characters")
         if not 0 <= order.depth <= MAX_DEPTH:
-            raise BadParameter("depth", f"is not between 0 and {MAX_DEPTH}")
+            raise BadParameter("depth", f"is {order.depth}; it takes 0 to {MAX_DEPTH}")
         found = await self._service.crawl(
             order.urls,
             depth=order.depth,
@@ -201,8 +193,8 @@ class Api:
 async def read_body(request: web.Request, kind: type[Body]) -> Body:
     """Read a request's body, which is JSON; raises BadParameter."""
     if request.content_type != "application/json":
-        raise BadParameter("Content-Type", "is not application/json")
+        raise BadParameter("Content-Type", f"is {plain(request.content_type)!r}; it takes application/json")
     try:
         return msgspec.json.decode(await request.read(), type=kind)
     except MALFORMED as error:
-        raise BadParameter("body", plain_flaw(str(error))) from None
+        raise BadParameter("body", body_flaw(str(error), kind)) from None

@@ -87,6 +87,8 @@ def _parameter(parameter: Parameter, path: str) -> Json:
             schema = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": parameter.most}
         case _:
             schema = {"type": "string", "maxLength": parameter.most}
+    if parameter.choices:
+        schema["enum"] = list(dict.fromkeys([str(parameter.default), *parameter.choices]))
     if parameter.default not in (None, "", ()):
         schema["default"] = parameter.default
     return {

@@ -4,7 +4,9 @@ Pure: values only.
 """
 
 from dataclasses import replace
+from typing import get_args
 
+from node.owner.figure_history import Span
 from node.sites.asked_removals import MAX_PREFIX
 from node.web.requests.routes import (
     BEGINS,
@@ -21,7 +23,7 @@ from node.web.requests.routes import (
     Parameter,
 )
 
-_SPAN = Parameter("span", "hour, day, month or year", default="hour", most=8)
+_SPAN = Parameter("span", "how far back", default="hour", choices=get_args(Span))
 _AFTER = Parameter("after", "`next` of the page before", most=270)
 _SHOW = Parameter("show", "only sites that are failing, paused or due", most=8)
 _SITES = (

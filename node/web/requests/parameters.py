@@ -10,7 +10,7 @@ from node.views.safe_text import plain
 from node.web.requests.problems import BadParameter
 from node.web.requests.routes import MAX_URL, HttpRoute, Parameter
 
-MAX_NAME = 64  # characters of an unknown name that are shown
+MAX_SHOWN = 64  # characters of a wrong name or value
 
 _TRUE, _FALSE = frozenset({"1", "true", "yes", "on", ""}), frozenset({"0", "false", "no", "off"})
 
@@ -40,17 +40,31 @@ class Values:
 
 
 def read_parameters(route: HttpRoute, query: Sequence[tuple[str, str]]) -> Values:
-    """Read a route's parameters from (name, value) pairs; raises BadParameter. The API refuses a name that it does not
-    know, because a slip in it would change the answer unseen. Pages and other programs' routes ignore such names."""
-    known = [parameter.name for parameter in route.parameters]
-    if route.path.startswith("/api/") and (name := next((name for name, _ in query if name not in known), None)):
-        raise BadParameter(plain(name, MAX_NAME), f"is not a parameter of {route.path}, which takes {', '.join(known)}")
+    """Read a route's parameters from (name, value) pairs; raises BadParameter. The API also refuses slips that would
+    change the answer unseen. Pages and other programs' routes bear with them."""
+    if route.path.startswith("/api/"):
+        _refuse_slips(route, query)
     return _read(route.parameters, query)
 
 
 def read_fields(route: HttpRoute, fields: Sequence[tuple[str, str]]) -> Values:
     """Read the fields of a route's form from (name, value) pairs, ignoring unknown names; raises BadParameter."""
     return _read(route.form, fields)
+
+
+def _refuse_slips(route: HttpRoute, query: Sequence[tuple[str, str]]) -> None:
+    """Raise BadParameter for an unknown name, a second value where one counts, or bytes that are no UTF-8."""
+    known = {parameter.name: parameter.kind for parameter in route.parameters}
+    given: set[str] = set()
+    for name, value in query:
+        if name not in known:
+            reason = f"is not a parameter of {route.path}, which takes {', '.join(known) or 'none'}"
+            raise BadParameter(plain(name, MAX_SHOWN), reason)
+        if name in given and known[name] != "texts":
+            raise BadParameter(name, f"is given twice, the second time as {plain(value, MAX_SHOWN)!r}; give it once")
+        if "\ufffd" in value:
+            raise BadParameter(name, f"is {plain(value, MAX_SHOWN)!r}; it takes UTF-8, as %C3%A9 for é")
+        given.add(name)
 
 
 def _read(wanted: Sequence[Parameter], given: Sequence[tuple[str, str]]) -> Values:
@@ -79,21 +93,26 @@ def _text(parameter: Parameter, value: str) -> str:
         raise BadParameter(parameter.name, f"has {len(value)} characters, at most {parameter.most} are read")
     if parameter.default is None and not value.strip():
         raise BadParameter(parameter.name, f"is empty; it takes {parameter.about}")
+    if parameter.choices and value not in (parameter.default, *parameter.choices):
+        raise _wrong(parameter, value, ", ".join(parameter.choices))
     return value
 
 
 def _count(parameter: Parameter, value: str) -> int:
-    if not (value.isascii() and value.isdecimal() and len(value) <= 9):
-        raise BadParameter(parameter.name, "is not a whole number")
-    if not parameter.least <= int(value) <= parameter.most:
-        raise BadParameter(parameter.name, f"is not between {parameter.least} and {parameter.most}: {value}")
+    is_number = value.isascii() and value.isdecimal() and len(value) <= 9
+    if not is_number or not parameter.least <= int(value) <= parameter.most:
+        raise _wrong(parameter, value, f"a whole number from {parameter.least} to {parameter.most}")
     return int(value)
 
 
 def _flag(parameter: Parameter, value: str) -> bool:
     if value.lower() not in _TRUE | _FALSE:
-        raise BadParameter(parameter.name, "is neither true nor false")
+        raise _wrong(parameter, value, "true or false")
     return value.lower() in _TRUE
+
+
+def _wrong(parameter: Parameter, value: str, takes: str) -> BadParameter:
+    return BadParameter(parameter.name, f"is {plain(value, MAX_SHOWN)!r}; it takes {takes}")
 
 
 def _texts(parameter: Parameter, given: list[str]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from node.views.safe_text import plain
 from store import NoReadyOwner, NotGranted, TooFewCopies
 
 MEDIA_TYPE = "application/problem+json"
+MAX_FLAW = 80  # characters of what a library says
 _UNAVAILABLE: dict[type, str] = {  # the network is as it should be, but too few of it are there
     TooFewCopies: "Too few members of the network answer to keep this safely; try again when they are back.",
     NotGranted: "The members that must agree to this write do not answer; try again when they are back.",
@@ -59,6 +60,15 @@ class BadParameter(InputError):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.reason}"
+
+
+def unreadable(message: str) -> Problem:
+    """Return the problem of a request that is no HTTP, given what the web library says: a line, then what it read."""
+    flaw = plain(message.partition("\n")[0].rstrip(".: "), MAX_FLAW)
+    remedy = ""
+    if "url" in flaw or "status line" in flaw:  # letters or spaces as they are typed
+        remedy = " An address has %-encoded UTF-8 instead of spaces and of letters such as é: caf%C3%A9."
+    return Problem(400, f"This request cannot be read as HTTP: {flaw}.{remedy}")
 
 
 def problem_of(error: Exception) -> Problem | None:

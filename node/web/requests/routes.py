@@ -7,9 +7,11 @@ Pure: values only. a handler is found by a route's `name` (`route_table.py`); `p
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from crawl import SITE_ORDERS
 from dht import Strategy
 from node.api import crawl, documents, evidence, operation, owner, peers, search, sites, slots, status, strategy
 from node.api.body import Json
+from node.owner.member_page import ORDERS
 from node.sites.asked_removals import MAX_CONTACT, MAX_PREFIX, MAX_WHY
 
 Kind = Literal["text", "count", "flag", "texts"]
@@ -38,6 +40,7 @@ class Parameter:
     default: str | int | bool | tuple[str, ...] | None = ""  # None: it must be there
     least: int = 0
     most: int = 200
+    choices: tuple[str, ...] = ()  # the texts that it takes beside its default; none given: any
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,9 @@ _SYNTAX = 'words, "a phrase", -without, site:host, lang:zh, OR, parentheses; /he
 _QUERY = Parameter("q", _SYNTAX, default=None, most=MAX_QUERY)
 _LANGUAGE = Parameter("lang", "only documents in this language (ISO 639-1)", most=8)
 _SITE = Parameter("site", "only documents of this host and those below it", most=255)
-_SORT = Parameter("sort", "relevance, or date: of the pages that hold enough of the words, the newest first", most=16)
+_SORT = Parameter(
+    "sort", "date: of the pages that hold enough of the words, the newest first", choices=("relevance", "date")
+)
 _VERBATIM = Parameter("verbatim", "look for every word just as it is typed, and for no other", "flag", False)
 _ASKER = Parameter(
     "asker_lang", "pages in others stand a little lower; without it the first of Accept-Language", most=16
@@ -169,7 +174,7 @@ def _owners_get(path: str, name: str, about: str, schema: Any, *parameters: Para
 
 BEGINS = Parameter("begins", "only hosts that begin so", most=255)
 FIND = Parameter("find", "only members with this in name, id, address, state or needs", most=64)
-ORDER = Parameter("order", "trouble, name, load, disk, room, due or heard; default: by id", most=16)
+ORDER = Parameter("order", "what comes first; default: by id", choices=ORDERS)
 FROM = Parameter("from", "leave out this many of the first", "count", 0, 0, 1 << 20)
 SLOTS = (
     Parameter("member", "only slots that a member with this in name or id owns or crawls", most=64),
@@ -180,7 +185,7 @@ _LIMIT = Parameter("limit", "rows in one answer, at most", "count", 50, 1, 200)
 _SITES_ABOUT = "The sites that this node crawls, or those of the network"
 _SITES_ASKED = (
     BEGINS,
-    Parameter("order", "name, pages or visited", default="name", most=16),
+    Parameter("order", "what comes first", default="name", choices=SITE_ORDERS),
     Parameter("network", "ask all members for their 1,000 largest sites", "flag", False),
     FROM,
     _LIMIT,

@@ -75,8 +75,13 @@ class SearchPage:
 
     async def posted_results(self, request: web.Request) -> web.Response:
         """Show results of a query that stands in no address, so that no browser's history keeps it. A button of such a
-        page sends all its parameters in one field."""
+        page sends all its parameters in one field. SearXNG's programs post a form, or, as LangChain for JavaScript does,
+        nothing beside the address."""
+        if "format" in request.query:
+            return await self.results(request)
         values = await read_form(request, "posted_results")
+        if values.text("format") not in ("", "html"):
+            return await self._in_form(request, values)
         if go := values.text("go"):
             values = read_parameters(route("results"), read_query("go", go))
         return await self._show(request, values, is_posted=True)

@@ -70,6 +70,28 @@ def test_a_long_query_is_kept_in_the_box_and_one_beyond_reason_gets_a_page(site:
     assert status != 200 or f'value="{unquote_plus(typed).strip()}"' in reply.text
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("GET /api/v1/search?q=天气 HTTP/1.1", "%-encoded UTF-8"),
+        ("GET /api/v1/search?q=opening hours HTTP/1.1", "%-encoded UTF-8"),
+        ("hello", "Invalid method"),
+    ],
+)
+def test_what_is_no_http_gets_the_nodes_own_answer(site: Any, line: str, words: str) -> None:
+    answer = raw_answer(site.port, f"{line}\r\nHost: localhost\r\n\r\n".encode())
+    problem = json.loads(answer.read())
+    assert (answer.status, answer.headers["Content-Type"]) == (400, "application/problem+json")
+    assert answer.headers["Server"] == "dse-node" and words in problem["detail"] and problem["title"] == "Bad Request"
+
+
+def test_a_wrong_method_or_address_learns_what_there_is(site: Any) -> None:
+    assert (
+        site.send("POST", "/api/v1/search", b"{}").json["detail"] == "This address takes GET, HEAD, OPTIONS, not POST."
+    )
+    assert "/openapi.json" in site.get("/api/v1/serch").json["detail"]
+
+
 def raw_answer(port: int, sent: bytes) -> HTTPResponse:
     with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
         connection.sendall(sent)

@@ -92,8 +92,8 @@ def test_yacys_feed_and_suggestions(site: Any) -> None:
     ("query", "detail"),
     [
         ("", "query: is missing"),
-        ("query=x&maximumRecords=101", "maximumRecords: is not between 0 and 100: 101"),
-        ("query=x&startRecord=901", "startRecord: is not between 0 and 900: 901"),
+        ("query=x&maximumRecords=101", "maximumRecords: is '101'; it takes a whole number from 0 to 100"),
+        ("query=x&startRecord=901", "startRecord: is '901'; it takes a whole number from 0 to 900"),
         ("query=x&resource=local", "resource: is 'local': a node answers for the whole network"),
         ("query=" + "x" * 1001, "query: has 1001 characters, at most 1000"),
     ],
@@ -154,6 +154,18 @@ def test_perplexica_reads_searxngs_json(site: Any) -> None:
     assert site.service.asked == [SearchRequest("task", limit=20, language="en", deadline_ms=2500)]
 
 
+def test_searxngs_programs_may_post(site: Any) -> None:
+    """SearXNG takes a form. LangChain for JavaScript posts nothing beside the address, Flowise also says it is JSON."""
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    asked = [
+        site.send("POST", "/search?q=task&format=json", None),
+        site.send("POST", "/search?q=task&format=json", None, **{"Content-Type": "application/json"}),
+        site.send("POST", "/search", b"q=task&format=json", **form),
+    ]
+    assert [reply.json["results"][0]["url"] for reply in asked] == [PAGE] * 3
+    assert site.send("POST", "/search", b"q=task&format=csv", **form).status == 400
+
+
 def test_a_search_at_the_root_leads_to_the_results(site: Any) -> None:
     """LangChain's `SearxSearchWrapper` asks the host itself, and follows."""
     reply = site.get("/?language=en&format=json&q=a%26b%0d%0aX:+1")
@@ -188,7 +200,7 @@ def test_searxngs_pages_and_time_ranges(site: Any) -> None:
 @pytest.mark.parametrize(
     ("query", "detail"),
     [
-        ("q=x&pageno=47", "pageno: is not between 1 and 46: 47"),
+        ("q=x&pageno=47", "pageno: is '47'; it takes a whole number from 1 to 46"),
         ("q=x&time_range=decade", "time_range: is 'decade'; it takes day, week, month, year"),
         ("q=+", "q: is empty"),
         ("q=%22x", "no closing quotation mark"),

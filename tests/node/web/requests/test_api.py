@@ -56,10 +56,12 @@ def test_suggestions_for_programs_and_for_browsers(site: Any) -> None:
     [
         ("", "q: is missing"),
         ("?q=", "q: is empty"),
-        ("?q=x&limit=0", "limit: is not between 1 and 100"),
-        ("?q=x&limit=ten", "limit: is not a whole number"),
-        ("?q=x&limit=99999999999999999999", "limit: is not a whole number"),
-        ("?q=x&explain=maybe", "explain: is neither true nor false"),
+        ("?q=x&limit=0", "limit: is '0'; it takes a whole number from 1 to 100"),
+        ("?q=x&limit=ten", "limit: is 'ten'; it takes a whole number from 1 to 100"),
+        ("?q=x&limit=99999999999999999999", "limit: is '99999999999999999999'; it takes a whole number"),
+        ("?q=x&explain=maybe", "explain: is 'maybe'; it takes true or false"),
+        ("?q=x&sort=newest", "sort: is 'newest'; it takes relevance, date"),
+        ("?q=caf%E9", "q: is 'caf\ufffd'; it takes UTF-8, as %C3%A9 for é"),
         ("?q=x&foo=1", "foo: is not a parameter of /api/v1/search, which takes q, limit, cursor, lang"),
         ("?q=" + "x" * 1001, "q: has 1001 characters, at most 1000"),
     ],
@@ -82,6 +84,7 @@ def test_a_query_error_has_its_position(site: Any) -> None:
 def test_reading_routes(site: Any) -> None:
     assert site.get("/api/v1/status").json["slots"]["leased"] == 17
     assert len(site.get("/api/v1/peers").json["peers"]) == 2
+    assert "takes trouble, name, load" in site.get("/api/v1/peers?order=beauty").json["detail"]
     assert site.get("/api/v1/peers?order=beauty").status == site.get("/api/v1/slots?slot=x").status == 400
     assert site.get("/api/v1/strategy").json["replicas"] == 3
     found = site.get("/api/v1/document?url=http://evil.test/&url=http://none.test/&local=true").json["documents"]
@@ -185,7 +188,7 @@ def test_a_dry_run_progress_and_an_explanation(site: Any, token: str) -> None:
         (b"{", "body"),
         (b"[]", "body"),
         (b'{"urls": []}', "urls: has 0 addresses"),
-        (b'{"urls": ["a"], "depth": 101}', "depth: is not between 0 and 100"),
+        (b'{"urls": ["a"], "depth": 101}', "depth: is 101; it takes 0 to 100"),
         (b'{"urls": ["a"], "deep": 1}', "deep"),
         (json.dumps({"urls": ["http://a/" + "x" * 3000]}).encode(), "more than 2048"),
         (json.dumps({"urls": ["a"] * 1001}).encode(), "urls: has 1001"),

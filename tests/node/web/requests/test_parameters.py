@@ -1,5 +1,6 @@
 """Reading a query: any pairs give values within bounds, or an error that names the parameter."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ def test_values_are_within_bounds_or_refused_by_name(entry, query) -> None:  # t
         assert error.name in known | unknown
         return
     assert not is_api or dict(query).keys() <= known
+    assert not is_api or len(query) == len(dict(query)) or entry.name in ("document", "documents")
     for parameter in entry.parameters:
         if parameter.kind == "count":
             assert parameter.least <= values.count(parameter.name) <= parameter.most
@@ -28,8 +30,11 @@ def test_values_are_within_bounds_or_refused_by_name(entry, query) -> None:  # t
             assert len(values.text(parameter.name)) <= parameter.most
 
 
-def test_the_last_of_several_counts_and_defaults_fill_in() -> None:
-    values = read_parameters(route("search"), [("q", "a"), ("q", "b"), ("explain", "")])
-    assert values.text("q") == "b"
+def test_of_several_values_a_page_takes_the_last_and_the_api_none() -> None:
+    twice = [("q", "a"), ("q", "b"), ("explain", "")]
+    assert read_parameters(route("results"), twice).text("q") == "b"
+    with pytest.raises(BadParameter, match="q: is given twice, the second time as 'b'; give it once"):
+        read_parameters(route("search"), twice)
+    values = read_parameters(route("search"), twice[1:])
     assert values.count("limit") == 10
     assert values.flag("explain")

@@ -3,7 +3,7 @@
 import pytest
 
 from dht import BadMessage, PeerTimeout, RemoteError
-from node.web.requests.problems import problem_of
+from node.web.requests.problems import problem_of, unreadable
 from store import NoReadyOwner, NotGranted, TooFewCopies
 
 
@@ -23,3 +23,20 @@ def test_a_network_that_lacks_nodes_is_told_apart_from_a_peer_that_answers_nonse
     problem = problem_of(error)
     assert problem is not None and problem.status == status and words in problem.detail
     assert problem.retry_after_s
+
+
+@pytest.mark.parametrize(
+    ("told", "detail"),
+    [
+        (
+            "Invalid char in url query:\n\n  b'GET /x?q=secret'",
+            "This request cannot be read as HTTP: Invalid char in url query. An address has %-encoded UTF-8 instead of "
+            "spaces and of letters such as é: caf%C3%A9.",
+        ),
+        ("Received HTTPS traffic on an HTTP port", "cannot be read as HTTP: Received HTTPS traffic on an HTTP port."),
+        ("Missing 'Host' header in request.", "This request cannot be read as HTTP: Missing 'Host' header in request."),
+    ],
+)
+def test_what_is_no_http_is_named_without_what_was_sent(told: str, detail: str) -> None:
+    problem = unreadable(told)
+    assert problem.status == 400 and problem.detail.endswith(detail)
