@@ -22,6 +22,8 @@ $PIP --disable-pip-version-check --python "$lib/bin/python" install --quiet --no
 find "$lib/bin" -type f ! -name dse-node -delete
 rm -rf "$lib/include" "$lib"/lib/python3*/site-packages/*.dist-info/direct_url.json \
   "$lib"/lib/python3*/site-packages/*.dist-info/RECORD
+# Nobody runs the libraries' tests here, and dpkg waits for the disk at each file.
+find "$lib"/lib/python3*/site-packages \( -type d -name tests -o -name '*.py[xi]' -o -name '*.pxd' \) -prune -exec rm -rf {} +
 sed -i '1s|.*|#!/usr/lib/dse-node/bin/python|' "$lib/bin/dse-node"
 sed -i '/^command/d' "$lib/pyvenv.cfg"
 # Compiled here: a node runs as who may not write there, and what root runs would leave files that no package knows.

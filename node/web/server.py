@@ -64,7 +64,7 @@ CODE_BYTES = 32  # of a link that logs in, of a session, of a search: nobody gue
 
 
 class Reader(web.RequestHandler):
-    """Reads the requests of one connection. What is no HTTP is answered as the guard answers, not by the library."""
+    """Reads the requests of one connection, and has the guard answer one that is not HTTP."""
 
     __slots__ = ("_answer",)
 

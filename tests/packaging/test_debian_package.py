@@ -49,6 +49,7 @@ def test_its_files_alone_are_a_node_in_a_root_of_its_own(package: Path, tmp_path
     subprocess.run(["dpkg-deb", "-x", package, tmp_path / "files"], check=True, timeout=300)
     for part in (tmp_path / "files" / "usr").iterdir():
         shutil.move(part, root.upper)
+    assert not [*root.upper.rglob("tests"), *root.upper.rglob("*.pyi")], "what nobody runs makes it slower to install"
     state = "--data-dir /var/lib/dse-node"
     seen = root.judge("sh", "-c", f"dse-node init {state} --yes >&2 && exec dse-node run {state}")
     assert "<!doctype html>" in seen["page"] and seen["ready"] == "ready\n" and seen["ended"] == 0

@@ -75,7 +75,7 @@ class SearchPage:
 
     async def posted_results(self, request: web.Request) -> web.Response:
         """Show results of a query that stands in no address, so that no browser's history keeps it. A button of such a
-        page sends all its parameters in one field. SearXNG's programs post a form, or, as LangChain for JavaScript does,
+        page sends all its parameters in one field. Programs for SearXNG post a form, or (LangChain for JavaScript)
         nothing beside the address."""
         if "format" in request.query:
             return await self.results(request)
