@@ -50,7 +50,7 @@ ROUTES: tuple[HttpRoute, ...] = (
     _client("/open-webui/load", "open_webui_load", _LOADED, list[Json], OpenWebUiLoad, weight=2),
     _client("/tavily/search", "tavily_search", "Results as Tavily gives them", Json, TavilySearch, weight=2),
     _client("/tavily/extract", "tavily_extract", _EXTRACTED, Json, TavilyExtract, weight=2),
-    HttpRoute("POST", "/mcp", "mcp", "Tools for AI clients by MCP (Streamable HTTP)", JSON, Json, Json),
+    HttpRoute("POST", "/mcp", "mcp", "Tools for AI clients by MCP (Streamable HTTP)", JSON, Json, Json, is_public=True),
 )
 
 

@@ -16,7 +16,9 @@ from node.web.requests.routes import HttpRoute
 ANY = "*"
 KEPT_S = 86_400  # how long a browser remembers what it was told; what follows is checked at each answer anyway
 READABLE = "Content-Language, ETag, Link, Memento-Datetime, Retry-After, X-Unread-Slots"
-SENDABLE = "Accept, Accept-Datetime, Accept-Language, Content-Type, If-None-Match"  # no Authorization
+SENDABLE = (  # no Authorization
+    "Accept, Accept-Datetime, Accept-Language, Content-Type, If-None-Match, Mcp-Method, Mcp-Name, MCP-Protocol-Version"
+)
 # What is no answer to a question may be kept by caches and is asked for again by its tag; questions leave no trace.
 _KEPT_BY_CACHES = frozenset({"openapi", "opensearch", "strategy", "strategy_log"})
 
@@ -38,11 +40,12 @@ class Sharing:
     async def preflight(self, request: web.Request) -> web.Response:
         """Answer OPTIONS of a public route: what a page of the asking origin may do with it."""
         resource = request.match_info.route.resource
-        orders = {each.method for each in ROUTES if resource and each.path == resource.canonical}
-        headers = {"Allow": ", ".join(sorted({"HEAD", "OPTIONS", *orders}))}
+        orders = {each.method: each for each in ROUTES if resource and each.path == resource.canonical}
+        head = {"HEAD"} if "GET" in orders else set()
+        headers = {"Allow": ", ".join(sorted({"OPTIONS", *head, *orders}))}
         if allowed := self._allowed(request):
             headers |= allowed | {
-                "Access-Control-Allow-Methods": "GET, HEAD",
+                "Access-Control-Allow-Methods": "GET, HEAD" if head else "POST",
                 "Access-Control-Allow-Headers": SENDABLE,
                 "Access-Control-Max-Age": str(KEPT_S),
             }
@@ -65,7 +68,7 @@ class Sharing:
 
 def tagged(route: HttpRoute, request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
     """Give an answer of a public route an ETag, or return a 304 where the caller has that answer already."""
-    if not route.is_public or response.status != 200 or response.content_type == "text/html":
+    if not route.is_public or route.method != "GET" or response.status != 200 or response.content_type == "text/html":
         return response
     if not isinstance(response, web.Response) or not isinstance(response.body, bytes):
         return response

@@ -46,7 +46,7 @@ def test_a_client_is_answered_without_a_session(site: Any) -> None:
     assert (site.service.asked[-1].text, site.service.asked[-1].limit) == ("task", 3)
     for method in ("GET", "DELETE"):
         reply = site.send(method, "/mcp", Accept="text/event-stream")
-        assert (reply.status, reply.headers["allow"]) == (405, "POST")
+        assert (reply.status, reply.headers["allow"]) == (405, "OPTIONS,POST")
 
 
 def test_errors_of_the_stateless_version_have_a_status(site: Any) -> None:

@@ -59,6 +59,21 @@ def test_what_is_the_owners_is_shared_with_nobody(start: Any, token: str) -> Non
     assert "authorization" not in told["access-control-allow-headers"].lower()
 
 
+def test_a_page_that_the_owner_names_may_use_mcp(start: Any) -> None:
+    site = start(web_origins=(PAGE,))
+    wanted = "content-type,mcp-protocol-version,mcp-method,mcp-name"
+    asked = {"Access_Control_Request_Method": "POST", "Access_Control_Request_Headers": wanted}
+    told = site.send("OPTIONS", "/mcp", Origin=PAGE, **asked).headers
+    assert (told["access-control-allow-methods"], told["allow"]) == ("POST", "OPTIONS, POST")
+    assert set(wanted.split(",")) <= set(told["access-control-allow-headers"].lower().split(", "))
+    message = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
+    reply = site.send("POST", "/mcp", message, Origin=PAGE, Content_Type="application/json", If_None_Match="*")
+    assert (reply.status, reply.headers["access-control-allow-origin"]) == (200, PAGE) and "etag" not in reply.headers
+    for other in ("https://other.test", "null"):
+        assert "access-control-allow-origin" not in site.send("OPTIONS", "/mcp", Origin=other, **asked).headers
+        assert site.send("POST", "/mcp", message, Origin=other, Content_Type="application/json").status == 403
+
+
 def test_one_origin_is_told_that_it_may_and_another_is_not(start: Any) -> None:
     site = start(web_origins=(PAGE,))
     reply = site.get("/api/v1/search?q=task", Origin=PAGE)
