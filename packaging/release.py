@@ -37,17 +37,22 @@ def run(*command: str | Path) -> str:
 
 
 def commit_time() -> int:
-    """Return the time of the commit, Unix seconds; ends the program where the checkout differs from its commit."""
+    """Return the time of the commit, Unix seconds; ends the program where checkout or tag differ from it."""
     if given := os.environ.get("SOURCE_DATE_EPOCH"):
         return int(given)
     if changed := run("git", "status", "--porcelain"):
         sys.exit(f"a release is built from a commit, and these files differ from it:\n{changed}")
+    if (tags := run("git", "tag", "--list", "v*", "--points-at", "HEAD").split()) and f"v{VERSION}" not in tags:
+        sys.exit(f"this commit has the tag {tags[0]}, but node/version.py says {VERSION}")
     return int(run("git", "log", "-1", "--format=%ct"))
 
 
 def build(out: Path) -> None:
     """Make all files of a release that this machine can make."""
     made_at = commit_time()
+    newest = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)[1]
+    if not newest.startswith(VERSION):
+        sys.exit(f"the newest section of CHANGELOG.md is not about {VERSION}: {newest.splitlines()[0]}")
     os.environ |= {"SOURCE_DATE_EPOCH": str(made_at), "PYTHONHASHSEED": "0", "PIP_CONSTRAINT": str(PINS)}
     if sys.platform == "linux":
         os.environ["LDSHARED"] = "cc -shared"  # how Python itself was linked may name its folder in a library's path
@@ -63,7 +68,6 @@ def build(out: Path) -> None:
     else:
         print("no Debian package: dpkg-deb is not on this machine")
     (out / f"dse-node-{VERSION}-{platform.machine()}.cdx.json").write_text(bill_of(wheel, made_at))
-    newest = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)[1]
     (out / "RELEASE_NOTES.md").write_text(f"# {newest}")
 
 

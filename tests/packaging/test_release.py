@@ -64,6 +64,19 @@ def test_the_wheel_fits_every_linux_whose_c_library_has_its_symbols(release: Pat
 
 
 @pytest.mark.prove
+def test_each_wheel_and_source_archive_has_the_licence(release: Path) -> None:
+    licence = (ROOT / "LICENSE").read_bytes()
+    for file in release.glob("dse_node*.whl"):
+        with ZipFile(file) as packed:
+            assert licence in map(packed.read, packed.namelist()), file.name
+    for file in release.glob("dse_node*.tar.gz"):
+        with tarfile.open(file) as archive:
+            name = f"{file.name.removesuffix('.tar.gz')}/LICENSE"
+            found = archive.extractfile(name)
+            assert found and found.read() == licence, file.name
+
+
+@pytest.mark.prove
 def test_the_sbom_names_all_that_a_clean_install_brings(release: Path) -> None:
     (file,) = release.glob("*.cdx.json")
     listed = json.loads(file.read_text())
@@ -198,3 +211,24 @@ def test_the_workflow_tests_and_builds_for_both_kinds_of_machine_by_commands_tha
 def test_what_the_documents_have_a_release_manager_put_into_the_checkout_is_no_change_of_it() -> None:
     for name in ("release.key", "former/releases.json", "dist/SHA256SUMS"):
         assert subprocess.run(["git", "check-ignore", "--quiet", name], cwd=ROOT, timeout=60).returncode == 0, name
+
+
+@pytest.mark.parametrize(
+    ("tag", "section", "said"),
+    [
+        ("v9.9.9", VERSION, f"this commit has the tag v9.9.9, but node/version.py says {VERSION}"),
+        (f"v{VERSION}", "0.9.9", f"the newest section of CHANGELOG.md is not about {VERSION}"),
+    ],
+)
+def test_a_release_of_two_versions_is_refused(tmp_path: Path, tag: str, section: str, said: str) -> None:
+    shutil.copytree(PACKAGING, tmp_path / "packaging", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changes\n\n## {section}\n\nMuch.\n")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message=all"], ["tag", tag]):
+        subprocess.run([*git, *words], cwd=tmp_path, check=True, timeout=60)
+    around = {name: text for name, text in os.environ.items() if name != "SOURCE_DATE_EPOCH"}
+    command = [sys.executable, "-B", tmp_path / "packaging" / "release.py", "build", tmp_path / "dist"]
+    done = subprocess.run(
+        command, env={**around, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1 and said in done.stderr

@@ -27,7 +27,9 @@ def test_values_are_within_bounds_or_refused_by_name(entry, query) -> None:  # t
         if parameter.kind == "count":
             assert parameter.least <= values.count(parameter.name) <= parameter.most
         elif parameter.kind == "text":
-            assert len(values.text(parameter.name)) <= parameter.most
+            text = values.text(parameter.name)
+            assert len(text) <= parameter.most
+            assert not parameter.choices or text in (parameter.default, *parameter.choices)
 
 
 def test_of_several_values_a_page_takes_the_last_and_the_api_none() -> None:
