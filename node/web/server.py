@@ -55,6 +55,7 @@ from node.web.stored.snapshots import Snapshots
 
 log = logging.getLogger(__name__)
 logging.getLogger("node.web.guard").addFilter(BoundedLog())  # it logs what strangers ask
+requests_log = library_log("node.web.requests")
 
 MAX_BODY_BYTES = 1 << 20  # seeds and strategy documents are far smaller
 READ_LINE_BYTES = 4 * MAX_LINE_BYTES  # a line that is too long is read so far, to answer it with a page
@@ -73,7 +74,7 @@ class Reader(web.RequestHandler):
             manager,
             loop=asyncio.get_running_loop(),
             access_log=None,  # type: ignore[arg-type]  # none is kept
-            logger=library_log("node.web.requests"),
+            logger=requests_log,
             keepalive_timeout=30.0,
             max_line_size=READ_LINE_BYTES,
         )

@@ -58,7 +58,7 @@ def test_a_reading_is_of_a_slot_a_site_or_some_pages(site: Any, query: str, wish
         ("cursor=" + "0" * 41, "cursor: has 41"),
         ("slot=-1", "slot: is no number"),
         ("slot=70000", "slot: is no number below 65536"),
-        ("limit=1001", "limit: is not between 1 and 1000"),
+        ("limit=1001", "limit: is '1001'; it takes a whole number from 1 to 1000"),
         ("site=a.test&prefix=http://b.test/", "site: excludes prefix"),
         ("prefix=http://[", "prefix: "),
         ("at=yesterday", "at: 'yesterday' is no date"),

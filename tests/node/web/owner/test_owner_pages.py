@@ -191,7 +191,11 @@ def test_a_host_is_paused_refused_and_allowed_and_the_list_stays_where_it_was(ow
         ("/owner/sites/wish", {"host": "a.test"}, "wish: is none of held, refused and free"),
         ("/owner/sites/wish", {"host": "a.test", "wish": "purge"}, "wish: is none"),
         ("/owner/sites/crawl", {"depth": "2"}, "url: is missing"),
-        ("/owner/sites/crawl", {"url": "http://a.test/", "depth": "101"}, "depth: is not between 0 and 100"),
+        (
+            "/owner/sites/crawl",
+            {"url": "http://a.test/", "depth": "101"},
+            "depth: is '101'; it takes a whole number from 0 to 100",
+        ),
         ("/owner/sites/crawl", {"url": "http://a.test/", "scope": "web"}, "scope: is none of"),
         ("/owner/sites/crawl", {"url": "http://a.test/", "every": "hourly"}, "every: is neither daily nor weekly"),
         ("/owner/sites/crawl", {"url": "http://a.test/", "exclude": "/ok/\n(("}, "exclude: '((' is no RE2 pattern"),
