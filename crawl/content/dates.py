@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from crawl.content.printed_date import day_in_words
+
 EARLIEST = 631_152_000.0  # 1990: there was no web before
 LATEST = 4_102_444_800.0  # 2100
 _IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-]?(0[1-9]|1[0-2])[/-]?(0[1-9]|[12]\d|3[01])(?=[/_.-]|$)")
@@ -31,11 +33,6 @@ _MODIFIED = (
 _TOLD = frozenset((*_PUBLISHED, *_MODIFIED))
 _LIBRARIES = frozenset(name for name in _TOLD if name.startswith(("citation_", "dc", "prism")))  # a month, or a year
 _COARSE = re.compile(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?")
-_WORDS = re.compile(
-    r"(?:(?P<day>\d{1,2})\.? )?(?P<month>[A-Z][a-z]{2,8})\.? "
-    r"(?:(?P<day_after>\d{1,2})(?:st|nd|rd|th)?,? )?(?P<year>\d{4})"
-)
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _EPOCH = re.compile(r"(\d{10})(?:\d{3})?")
 _ZONE = re.compile(r"\s+(?=(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})$)")
 _COMMENT = re.compile(
@@ -126,10 +123,10 @@ def date_of_path(url: str) -> float:
 
 
 def find_date(text: str, *, is_coarse: bool = False) -> float:
-    """Read an ISO 8601 or RFC 5322 date, Unix seconds or an English date into Unix seconds; 0.0: none. Without a zone
+    """Read an ISO 8601 or RFC 5322 date, Unix seconds or a date in words into Unix seconds; 0.0: none. Without a zone
     it is UTC, without a time midnight. `is_coarse`: of a month or a year it is the first day."""
     text = " ".join(text[: 2 * _MAX_CHARS].split())[:_MAX_CHARS].replace("/", "-")
-    for parse in (_parse_iso, parsedate_to_datetime, _parse_words):
+    for parse in (_parse_iso, parsedate_to_datetime):
         try:
             found = parse(text)
             instant = (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
@@ -139,7 +136,7 @@ def find_date(text: str, *, is_coarse: bool = False) -> float:
             return instant
     if (day := _COARSE.fullmatch(text)) and (day[3] or is_coarse):
         return find_date(f"{day[1]}-{int(day[2] or 1):02}-{int(day[3] or 1):02}") if len(text) < 10 else 0.0
-    return 0.0
+    return day_in_words(text)
 
 
 def _parse_iso(text: str) -> datetime:
@@ -147,11 +144,3 @@ def _parse_iso(text: str) -> datetime:
         return datetime.fromtimestamp(int(epoch[1]), UTC)
     zoned = _ZONE.sub("", text)
     return datetime.fromisoformat(zoned[:-3] + "Z" if zoned.endswith(("UTC", "GMT")) else zoned)
-
-
-def _parse_words(text: str) -> datetime:
-    found = _WORDS.match(text)
-    day = found and (found["day"] or found["day_after"])
-    if not found or not day:
-        raise ValueError(text)
-    return datetime(int(found["year"]), _MONTHS.index(found["month"][:3].lower()) + 1, int(day))

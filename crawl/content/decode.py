@@ -68,7 +68,10 @@ def decode_text(body: bytes, header_charset: str = "") -> tuple[str, str]:
             return _second_opinion(body, text, charset)
         return text, charset
     charset = _detected(body) or first or "utf-8"
-    return decode(body, charset), charset
+    if not _bears_out(text := decode(body, charset)) and high <= _LATIN_SHARE * len(body):
+        charset = "windows-1252"  # a few signs, as of pounds or copyright, in English say nothing to a detector
+        text = decode(body, charset)
+    return text, charset
 
 
 def _unmistakable(body: bytes) -> str:

@@ -3,8 +3,10 @@
 Pure: bytes in, values out; runs in parser processes. Navigation stays, apart from the main text (boilerplate.py).
 """
 
+import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
+from html import unescape
 
 from msgspec.structs import replace
 
@@ -21,17 +23,28 @@ from crawl.content.language import guess_language
 from crawl.content.linked_data import linked_dates
 from crawl.content.page import Link, ParseResult, ParseTask
 from crawl.content.printed_date import date_by_title, printed_dates
-from crawl.content.raw_html import BREAK, MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, RawHtml
+from crawl.content.raw_html import BREAK, LINK, MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, RawHtml
 from crawl.content.rendering import join_hyphens
 from crawl.content.robots_directives import is_unendorsed, meta_directives
 from crawl.content.scripts import needs_script, script_move
-from crawl.content.xhtml import XHTML_TYPE, html_of
+from crawl.content.xhtml import html_of
 from crawl.fetch.link_header import MOVES_WITHIN_S, feeds_of, parse_refresh
-from crawl.fetch.response import HTML_TYPES, PDF_TYPE
+from crawl.fetch.response import HTML_TYPES, PDF_TYPE, XHTML_TYPE
 from dht import site_of
 
 MAX_TITLE_CHARS = 512
 MAX_DESCRIPTION_CHARS = 500
+NO_TITLES = frozenset(  # what editors and frameworks put there, in lower case
+    (
+        *("untitled", "untitled document", "untitled page", "untitled 1", "new page", "new page 1", "new page 2"),
+        *("document", "no title", "title", "insert title here", "page title", "react app", "vite app", "sans titre"),
+        *("document sans titre", "documento sin título", "documento senza titolo", "documento sem título"),
+        *("unbenanntes dokument", "документ без названия", "无标题文档", "無標題文件", "無題ドキュメント", "제목 없음"),
+    )
+)
+_NAMES = ("og:title", "twitter:title", "dc.title", "citation_title")
+_BESIDE_LINK = re.compile(f"{LINK}(?=[0-9]{{0,3}}{LINK})")  # between two links, and before the number of a note
+_ESCAPED = re.compile(r"&(?:amp|quot|apos|#\d{2,5}|#[xX][0-9a-fA-F]{2,4});")
 
 
 def extract(task: ParseTask) -> ParseResult:
@@ -76,8 +89,9 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str, source: str) -> Par
     """Judge what an engine found in a source: bounds, canonical URLs, directives for robots."""
     if charset != "utf-8":
         reading.encode_queries(charset)
+    reading.text = _BESIDE_LINK.sub(f" {LINK}", reading.text)
     texts = read_texts(settle_article(reading.text), task.max_text_chars)
-    title = _title(reading)
+    title = _title(reading, texts.main or texts.boilerplate, is_front=task.url.count("/") == 3 and task.url[-1] == "/")
     base = (find_url(reading.base, task.url) if reading.base else None) or task.url
     published_at, modified_at = find_dates((*linked_dates(reading.linked_data), *reading.metas, *reading.times))
     if not published_at and not modified_at and not (published_at := date_of_path(task.url)):
@@ -125,16 +139,25 @@ def _refresh(reading: RawHtml, base: str, *, has_text: bool) -> str:
     return ""
 
 
-def _title(reading: RawHtml) -> str:
-    """Return the title of the document, else what it calls itself elsewhere, else its first heading. A document's
-    title that only names its site counts less than what the page calls itself: scripts set such titles later."""
-    named = [" ".join(text.split()) for name, text in reading.metas if name == "og:site_name"]
-    own = [text for name, text in reading.metas if name == "og:title"]
-    is_site = bool(named) and " ".join(reading.title.split()) in named
-    titles = (*own, reading.title) if is_site else (reading.title, *own)
-    return next(
-        (title for raw in (*titles, reading.first_heading) if (title := " ".join(raw.split())[:MAX_TITLE_CHARS])), ""
-    )
+def _title(reading: RawHtml, text: str, *, is_front: bool) -> str:
+    """Return the title of the document, else what it calls itself elsewhere, else a heading, else its first line.
+
+    A title that an editor put there says nothing. One that only names its site counts less than all of these, except on
+    the site's front page: scripts set titles later."""
+    sites = [" ".join(text.split()) for name, text in reading.metas if name == "og:site_name"]
+    title = _name(reading.title)
+    if title and title not in sites and title.casefold() not in NO_TITLES:
+        return title
+    said = dict(reversed(reading.metas))  # of several the first
+    own = (name for each in _NAMES if (name := _name(said.get(each, ""))) and name not in sites)
+    headings = () if title in sites and is_front else map(_name, (reading.first_heading, *reading.headings))
+    return next(filter(None, (*own, *headings, title, _name(text.partition("\n")[0]))), "")
+
+
+def _name(raw: str) -> str:
+    """Return a title in one line. What an editor has escaped twice, as it does to apostrophes, is readable again."""
+    name = " ".join(raw.split())[:MAX_TITLE_CHARS]
+    return _ESCAPED.sub(lambda found: unescape(found[0]), name) if "&" in name else name
 
 
 def _frames(found: list[tuple[str, str]], base: str, own: str) -> Iterator[tuple[str, str, str]]:

@@ -44,6 +44,7 @@ from crawl.content.rendering import (
     is_hidden,
     is_shadow_root,
     join_hyphens,
+    opened_by_readers,
     places,
     telling_attributes,
 )
@@ -129,8 +130,8 @@ def _read_body(reading: RawHtml, tree: LexborHTMLParser, kinds: Kinds, source: b
     for node in kinds["pre"]:
         _join_lines(node)
     reading.headings = [_line(node)[: 2 * MAX_HEADING_CHARS] for node in kinds["heading"][:MAX_HEADINGS]]
-    if not reading.title.strip():
-        reading.first_heading = next((_line(node) for node in kinds["heading"] if node.tag == "h1"), "")
+    levels = zip(kinds["heading"], reading.headings, strict=False)
+    reading.first_heading = next((line for node, line in levels if line.strip() and node.tag == "h1"), "")
     reading.text = tree.body.text(separator=BREAK, skip_empty=True) if tree.body is not None else ""
 
 
@@ -175,7 +176,8 @@ def _take_out(tree: LexborHTMLParser, kinds: Kinds, source: bytes, *, shows_all:
     _read_drawings(kinds)
     hidden: list[LexborNode] = []
     if not shows_all:
-        unseen = (each for each in chain(told, kinds["dialog"]) if is_hidden(each.tag or "", each.attributes))
+        opened = opened_by_readers(source) if told else ()
+        unseen = (each for each in chain(told, kinds["dialog"]) if is_hidden(each.tag or "", each.attributes, opened))
         hidden, inside = _outermost(chain(kinds["noscript"], unseen))
         kinds["heading"] = [each for each in kinds["heading"] if not inside or each.mem_id not in inside]
         for node in hidden:

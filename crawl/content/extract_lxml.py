@@ -52,6 +52,7 @@ from crawl.content.rendering import (
     is_hidden,
     is_shadow_root,
     join_hyphens,
+    opened_by_readers,
 )
 
 _BLOCKS = frozenset(BLOCKS)
@@ -73,7 +74,8 @@ def read_lxml(text: str, max_links: int) -> RawHtml:
     _read_titles(root, reading)
     reading.images = find_images(root.iter("img", *HEADINGS), _IMAGE_REACH)
     walk = _PageWalk(reading, len(reading.links) + 2 * max_links)
-    walk.has_signs = has_signs(text.encode("utf-8", "replace"))
+    source = text.encode("utf-8", "replace")
+    walk.has_signs, walk.opened = has_signs(source), opened_by_readers(source)
     walk.read(root)
     if walk.has_more and not has_words(reading.text):
         del reading.links[walk.links_before :], reading.headings[:]
@@ -123,6 +125,7 @@ class _PageWalk:
         self.most_links, self.links_before = most_links, len(reading.links)
         self.has_more = False  # something is hidden
         self.has_signs = False  # of an article among other things
+        self.opened: frozenset[str] = frozenset()  # see `rendering.is_hidden`
         self._reading, self._shows_all = reading, shows_all
         self._out: list[str] = []
         self._hidden = self._secret = self._chars = 0
@@ -206,7 +209,7 @@ class _PageWalk:
         """Tell whether nobody sees an element."""
         if node.tag in _NEVER_SHOWN or (node.tag == "template" and not is_shadow_root(node.attrib)):
             return True
-        may_hide = node.tag == "noscript" or is_hidden(node.tag, node.attrib)
+        may_hide = node.tag == "noscript" or is_hidden(node.tag, node.attrib, self.opened)
         self.has_more = self.has_more or may_hide
         return may_hide and not self._shows_all
 
@@ -225,7 +228,7 @@ class _PageWalk:
         text = _line(self._out[start:])
         if len(self._reading.headings) < MAX_HEADINGS and not self._hidden:
             self._reading.headings.append(text)
-        if tag == "h1" and not self._hidden:
+        if tag == "h1" and not self._hidden and text.strip():
             self._reading.first_heading = self._reading.first_heading or text
 
     def _write_drawing(self, node: html.HtmlElement) -> None:

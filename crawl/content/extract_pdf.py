@@ -26,6 +26,7 @@ MAX_STREAM_BYTES = 16_777_216  # one unpacked stream; page contents have a hundr
 _MAX_WORK = 200_000  # operators in a page's content; a full page of text has 5,000
 NO_TITLE = re.compile(  # names of files and of programs, which word processors put there
     r"(?:Microsoft (?:Word|PowerPoint|Excel) - |Slide \d|PowerPoint[ -]Pr|untitled|unbenannt|sans titre).*"
+    r"|\((?:anonymous|unspecified)\)|(?:doc(?:ument)?|dokument|presentation|präsentation|layout) ?\d*"
     r"|(?:[a-z]:[\\/]|file:).*|.*\.(?:ai|cdr|docx?|dvi|eps|fm|html?|indd|odt|pdf|pptx?|ps|pub|qxd|rtf|tex|tmp|txt|wpd"
     r"|xlsx?)|\W*",
     re.IGNORECASE,

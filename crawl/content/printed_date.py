@@ -78,7 +78,7 @@ def printed_dates(text: str) -> tuple[float, float]:
         if _CENTURY in part:
             lines = (line for line in part.split("\n") if _CENTURY in line and len(line) <= _LINE_CHARS)
             for found in filter(None, map(_SAID.search, lines)):
-                if day := _day_in_words(found.string[found.end() :]):
+                if day := day_in_words(found.string[found.end() :]):
                     return (day, 0.0) if found["published"] else (0.0, day)
     return 0.0, 0.0
 
@@ -92,11 +92,11 @@ def date_by_title(marked: str, headings: Sequence[str], title: str) -> float:
     if _CENTURY not in near:
         return 0.0
     lines = (without_marks(line).strip() for line in _PIECES.split(near) if _CENTURY in line)
-    days = {_day_in_words(found[1]) for line in lines if (found := _DATE_ALONE.fullmatch(line))} - {0.0}
+    days = {day_in_words(found[1]) for line in lines if (found := _DATE_ALONE.fullmatch(line))} - {0.0}
     return days.pop() if len(days) == 1 else 0.0
 
 
-def _day_in_words(text: str) -> float:
+def day_in_words(text: str) -> float:
     """Read the day with which a text begins; 0.0 where it is none, or where day and month may be either."""
     if found := _DAY_OF_NUMBERS.match(text):
         return _instant(int(found[1]), int(found[3]), int(found[4]))

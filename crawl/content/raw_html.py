@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from crawl.content import page_leaf
 from crawl.content.charsets import encode_query
+from crawl.fetch.link_header import LIST_TYPE
 from crawl.fetch.response import READ_TYPES
 
 BREAK = "\0"  # ends a line of text, which a line feed in the source does not; no parser leaves it in a text
@@ -76,6 +77,8 @@ class RawHtml:
             return
         if "alternate" in rels and "type" in attributes:
             self.alternates.append((attributes["type"] or "", href))
+        elif "sitemap" in rels:
+            self.alternates.append((LIST_TYPE, href))
         if not _BESIDE.isdisjoint(rels) or ("alternate" in rels and "hreflang" in attributes):
             self.links.append((href, attributes.get("title") or "", " ".join(rels)))
 

@@ -6,7 +6,7 @@ Pure: values in, values out; both HTML engines read by it. Source: HTML Standard
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import AnyStr
 
 from crawl.content.raw_html import names_in
@@ -36,6 +36,7 @@ _SIDES = ("left", "right", "top", "bottom", "text-indent")
 _HIDDEN_NAME = re.compile(rb"[\s\"'/]hidden(?:[\s=>/]|$)")  # an attribute
 _TELLING = b"nosnippet", b"hidden", b"popover", b"isplay", b"ont-size", b"-999"  # the custom is -9999px
 _NO_SIZE = re.compile(rb"ont-size\s*:\s*0(?![.\d])")
+_CONTROLS = re.compile(rb"aria-controls\s*=\s*[\"']?([^\s\"'>]+)")
 _STYLE_BYTES = 200  # of a `style` attribute before a property
 _HYPHEN = re.compile(r"(?<![^\W\d_])([^\W\d_]+)([-\u2010\u00ad])[ \t\r]*\n\s*(?=([^\W\d_]+))")
 _COMPOUND = re.compile(r"(?<![^\W\d_])[^\W\d_]+[-\u2010](?=([^\W\d_]+))")
@@ -74,13 +75,21 @@ def places(source: AnyStr, name: AnyStr) -> Iterator[int]:
         at = source.find(name, at + 1)
 
 
-def is_hidden(tag: str, attributes: Mapping[str, str | None]) -> bool:
-    """Tell whether the attributes of an element leave it without a box. Nobody opens a dialog or a popover here."""
+def opened_by_readers(source: bytes) -> frozenset[str]:
+    """List the ids of what controls of a page open and close, as buttons do with the sections of an accordion."""
+    return frozenset(each.decode("utf-8", "replace") for each in _CONTROLS.findall(source))
+
+
+def is_hidden(tag: str, attributes: Mapping[str, str | None], opened: Collection[str] = ()) -> bool:
+    """Tell whether the attributes of an element leave it without a box. Nobody opens a dialog or a popover here, but
+    readers open tabs, and what controls open (`opened`, by its id): search engines find that, too."""
     if tag in _ALWAYS_SHOWN:
         return False
-    if "hidden" in attributes and (attributes["hidden"] or "").strip().lower() != "until-found":
-        return True
     if "open" not in attributes and (tag == "dialog" or "popover" in attributes):
+        return True
+    if attributes.get("role") == "tabpanel" or attributes.get("id") in opened:
+        return False
+    if "hidden" in attributes and (attributes["hidden"] or "").strip().lower() != "until-found":
         return True
     if style_value(attributes, "display") == "none" or style_value(attributes, "visibility") in ("hidden", "collapse"):
         return True

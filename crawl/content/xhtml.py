@@ -10,7 +10,6 @@ from html import escape
 from html.entities import html5
 from xml.parsers import expat
 
-XHTML_TYPE = "application/xhtml+xml"
 _XHTML = "http://www.w3.org/1999/xhtml"
 _PREFIXES = {"http://www.w3.org/1999/xlink": "xlink:", "http://www.w3.org/XML/1998/namespace": "xml:"}
 _VOID = frozenset(

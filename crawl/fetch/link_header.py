@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from crawl.canonical_url import find_url
 
-FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"))
+LIST_TYPE = "application/rss+xml"  # a sitemap is read as a feed is
+FEED_TYPES = frozenset((LIST_TYPE, "application/atom+xml", "application/rdf+xml", "application/feed+json"))
 MAX_NAMED = 8  # feeds that one page may name; more are translations of one another
 MAX_LINKS = 32  # of one response
 MAX_FIELD_CHARS = 8_192

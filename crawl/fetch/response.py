@@ -84,11 +84,15 @@ class Fetched(msgspec.Struct, frozen=True):
         """Return the media type that the body is read as: the declared one, or by its first bytes where that is no use;
         "" where it is not known."""
         declared = self.media_type
-        if declared not in _ANY_FILE and declared not in _NO_TYPE:
-            return declared
-        if found := _file_type(self):
+        declared = _WRITTEN_AS.get(declared, declared)
+        if declared in READ_TYPES:
+            start = self.start(len(_PDF_MAGIC)) if ".pdf" in self.url else self.body  # without codings, but for files
+            return PDF_TYPE if start.startswith(_PDF_MAGIC) else declared
+        if not declared.endswith(_MACROS) and (found := _file_type(self)):
             return found
-        return declared if declared in _ANY_FILE else _sniffed(self.start(_SNIFFED_BYTES), self.header(_TYPE))
+        if declared in _XML_TYPES and _XHTML.search(self.start(_SNIFFED_BYTES)):
+            return XHTML_TYPE
+        return _sniffed(self.start(_SNIFFED_BYTES), self.header(_TYPE)) if declared in _NO_TYPE else declared
 
     def _content_type(self) -> tuple[str, str]:
         fields = [value for name, value in self.headers if len(name) == len(_TYPE) and name.lower() == _TYPE]
@@ -160,7 +164,8 @@ async def nowhere(url: str) -> str:
 
 OTHER_TYPE = "media type"  # what such reasons begin with
 PDF_TYPE = "application/pdf"
-HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
+XHTML_TYPE = "application/xhtml+xml"
+HTML_TYPES = frozenset(("text/html", XHTML_TYPE))
 _OPEN_XML, _OPEN_DOCUMENT = "application/vnd.openxmlformats-officedocument.", "application/vnd.oasis.opendocument."
 _WORD, _SHEET, _SLIDES = (
     _OPEN_XML + each for each in ("wordprocessingml.document", "spreadsheetml.sheet", "presentationml.presentation")
@@ -176,19 +181,16 @@ OFFICE_TYPES = frozenset(
     )
 )
 READ_TYPES = HTML_TYPES | {"text/plain", PDF_TYPE} | OFFICE_TYPES
+_WRITTEN_AS = {"text/markdown": "text/plain", "text/x-markdown": "text/plain"}
+_XML_TYPES = frozenset(("text/xml", "application/xml"))
+_XHTML = re.compile(rb"<html\s[^>]*xmlns\s*=\s*[\"']http://www\.w3\.org/1999/xhtml[\"']")
 _MACROS = ".macroenabled.12"
 _OLD_OFFICE = {
     "application/msword": "Word",
     "application/vnd.ms-excel": "Excel",
     "application/vnd.ms-powerpoint": "PowerPoint",
 }
-_ANY_FILE = frozenset(  # types of files that servers do not know, so that the first bytes tell more
-    (
-        *("application/octet-stream", "binary/octet-stream", "application/zip", "application/x-zip-compressed"),
-        *("application/x-zip", "application/download", "application/x-download", "application/force-download"),
-        *_OLD_OFFICE,
-    )
-)
+_PDF_MAGIC = b"%PDF-"
 ZIP_MAGIC, OLE_MAGIC, RTF_MAGIC = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"{\\rtf"
 _MIMETYPE = re.compile(rb"PK\x03\x04.{26}mimetype(application/[a-z0-9.+-]+)", re.DOTALL)  # the first entry, not packed
 _MAIN_PARTS = ((b"word/document", _WORD), (b"xl/workbook", _SHEET), (b"ppt/presentation", _SLIDES))
@@ -245,7 +247,7 @@ def _file_type(fetched: Fetched) -> str:
     """Return the type of a document by its content, "" where it is none. The names of a zip file's parts stand at its
     end, too, so the whole body is searched."""
     start = fetched.start(_SNIFFED_BYTES)
-    if start.startswith(b"%PDF-"):
+    if start.startswith(_PDF_MAGIC):
         return PDF_TYPE
     if start.startswith(RTF_MAGIC):
         return RTF_TYPE

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, time
 
 from crawl.canonical_url import find_url
 from crawl.content.dates import find_date
+from crawl.content.decode import decode_text
 from crawl.lists.feeds import ROOTS, FeedEntries, count_entries, read_feed, read_json_feed
 from crawl.lists.xml_events import Enough, EntryReader, read_xml
 from dht import site_of
@@ -28,6 +29,7 @@ class Sitemap:
     changed_at: dict[str, float] = field(default_factory=dict)  # page: Unix seconds, where its <lastmod> says
     is_feed: bool = False  # only its newest pages
     is_cut: bool = False  # there was more than was read
+    elsewhere: tuple[str, ...] = ()  # pages of other sites, no more than links
 
 
 class _SitemapReader(EntryReader):
@@ -75,22 +77,25 @@ def parse_sitemap(body: bytes, url: str, limit: int) -> Sitemap:
     if start == b"{":
         return _feed(read_json_feed(body, limit), url)
     lastmods: list[str] = []
-    if start == b"<" or body.startswith((b"\xfe\xff", b"\xff\xfe")) or _MARKUP.search(body, 0, _JUNK_BYTES):
+    is_wide = body.startswith((b"\xfe\xff", b"\xff\xfe")) and b"<" in body[:_JUNK_BYTES]
+    if start == b"<" or is_wide or _MARKUP.search(body, 0, _JUNK_BYTES):
         reader = read_xml(body, lambda: _SitemapReader(limit))
         if reader.is_feed or not (reader.pages or reader.sitemaps or not count_entries(body)):
             return _feed(read_feed(body, limit), url)
         pages, sitemaps, lastmods = reader.pages, reader.sitemaps, reader.lastmods
     else:
-        pages, sitemaps = body[: limit * 512].decode("utf-8", "replace").split("\n")[:limit], []
-    taken = _same_site(pages, url)
+        pages, sitemaps = decode_text(body[: limit * 512])[0].splitlines()[:limit], []
+    taken, elsewhere = _parted(pages, url)
     changed_at = _changed_at(pages, map(parse_w3c_date, lastmods), url)
-    return Sitemap(taken, _same_site(sitemaps, url), {page: changed_at[page] for page in taken if page in changed_at})
+    dates = {page: changed_at[page] for page in taken if page in changed_at}
+    return Sitemap(taken, _parted(sitemaps, url)[0], dates, elsewhere=elsewhere)
 
 
 def _feed(entries: FeedEntries, url: str) -> Sitemap:
-    taken = _same_site(entries.pages, url)
+    taken, elsewhere = _parted(entries.pages, url)
     changed_at = _changed_at(entries.pages, (find_date(text) or None for text in entries.dates), url)
-    return Sitemap(taken, (), {page: changed_at[page] for page in taken if page in changed_at}, is_feed=True)
+    dates = {page: changed_at[page] for page in taken if page in changed_at}
+    return Sitemap(taken, (), dates, is_feed=True, elsewhere=elsewhere)
 
 
 def parse_w3c_date(text: str) -> float | None:
@@ -109,7 +114,9 @@ def _changed_at(pages: Iterable[str], instants: Iterable[float | None], url: str
     return {page: at for page, at in found if page is not None}
 
 
-def _same_site(texts: list[str], url: str) -> tuple[str, ...]:
+def _parted(texts: list[str], url: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the URLs of the site of a list, and those of others."""
     site = site_of(url)
-    found = (find_url(text.strip(), url) for text in texts if text.strip())
-    return tuple(dict.fromkeys(u for u in found if u is not None and site_of(u) == site))
+    found = dict.fromkeys(each for text in texts if text.strip() and (each := find_url(text.strip(), url)))
+    own = tuple(each for each in found if site_of(each) == site)
+    return own, tuple(each for each in found if site_of(each) != site) if len(own) < len(found) else ()

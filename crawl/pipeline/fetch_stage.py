@@ -229,6 +229,9 @@ class FetchStage:
         self.frontier.review(origin, None if everywhere else task.slot, is_due, self.clock())
 
     async def _ask_sitemap(self, task: FetchTask, decision: CrawlDecision, url: str, trail: Trail) -> FetchResult:
+        if site_of(url) != task.site:  # as if it had moved there
+            there = (("Location", url),)
+            return FetchResult(fetched=Fetched(task.visit.url, 302, there, b"", False, 0.0, ""), sitemap_trail=trail)
         chain = RedirectChain(url, lambda target: site_of(target) == task.site)
         try:
             most = self.config.max_body_bytes

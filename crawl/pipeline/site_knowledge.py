@@ -54,12 +54,12 @@ class SitemapQueue:
             self._plans.popitem(last=False)
 
     def add(self, site: str, urls: Iterable[str]) -> None:
-        """Take further files, which a sitemap index of the site names; those of other sites are not taken."""
+        """Take further files, which a sitemap index of the site names."""
         plan = self._plans.get(site)
         if plan is None:
             return
         for url in urls:
-            if site_of(url) == site and url not in plan.seen and len(plan.seen) < self._per_site:
+            if url not in plan.seen and len(plan.seen) < self._per_site:
                 plan.seen.add(url)
                 plan.waiting.append(url)
 

@@ -79,7 +79,7 @@ class SitemapReader:
             return Delivery(None, [FoundUrls([target], Trail(trail.depth, 1, scope, is_sitemap=True))])
         sitemap = await self._read(task.site, fetched, self.config.max_sitemap_urls)
         self.sites.sitemaps.add(task.site, sitemap.sitemaps)
-        return Delivery(None, [FoundUrls(sitemap.pages, trail)])
+        return Delivery(None, [FoundUrls(sitemap.pages, trail), *self._links(sitemap, trail)])
 
     async def read_submitted(self, task: FetchTask, visit: Visit, fetched: Fetched) -> Delivery:
         """Read a sitemap that was handed in: its pages become seeds, the sitemaps that it lists are handed in too.
@@ -87,7 +87,7 @@ class SitemapReader:
         All of them are remembered."""
         config = self.config
         sitemap = await self._read(task.site, fetched, config.max_sitemap_seeds)
-        if not sitemap.pages and not sitemap.sitemaps:
+        if not (sitemap.pages or sitemap.sitemaps or sitemap.elsewhere):
             return Delivery(refused(visit, "sitemap: names no page of its site", self.clock().wall, config))
         found = []
         if visit.hops < config.max_hops:
@@ -96,9 +96,15 @@ class SitemapReader:
         seeds = Trail(visit.depth, 0, visit.scope)
         starts = range(0, len(sitemap.pages), SEEDS_AT_ONCE)
         found += [FoundUrls(sitemap.pages[start : start + SEEDS_AT_ONCE], seeds) for start in starts]
+        found += self._links(sitemap, seeds)
         outcome = replace(await self._outcome(task, visit, sitemap), reason=_summary(sitemap))
         self.listings.add(visit.url, (*sitemap.sitemaps, *sitemap.pages))
         return Delivery(outcome, found)
+
+    def _links(self, sitemap: Sitemap, trail: Trail) -> list[FoundUrls]:
+        """Return the pages of other sites that a sitemap lists, as many as a page may link to."""
+        urls = sitemap.elsewhere[: self.config.max_links] if trail.depth > 0 else ()
+        return [FoundUrls(urls, dataclasses.replace(trail, depth=trail.depth - 1))] if urls else []
 
     def close(self) -> None:
         """End the thread, without waiting for it."""

@@ -139,6 +139,8 @@ def _named(value: str, agent: str, ours: _RuleGroup, anybody: _RuleGroup) -> _Ru
 
 def _lines(body: bytes) -> list[tuple[_Key, str]]:
     """Return keys and values; bytes beyond ASCII stand as the Latin-1 characters of the same numbers."""
+    if body.startswith((b"\xff\xfe", b"\xfe\xff")):
+        body = body.decode("utf-16", "replace").encode()
     for size in (3, 2, 1):  # a mark may be broken, and is never part of the first line
         if body.startswith(_BOM[:size]):
             body = body[size:]

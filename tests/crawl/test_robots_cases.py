@@ -39,6 +39,7 @@ CASES = [
     ("two bytes of a mark", b"\xef\xbb" + US.encode() + b"disallow: /a\n", "/b", "/a"),
     ("a byte of a mark", b"\xef" + US.encode() + b"disallow: /a\n", "/b", "/a"),
     ("no mark", b"\xef\x11\xbf" + US.encode() + b"disallow: /a\n", "/a", ""),
+    ("UTF-16", (US + "disallow: /a\n").encode("utf-16"), "/b", "/a"),  # scrapy 6292
     ("a mark within", US.encode() + b"\xef\xbb\xbfdisallow: /a\n", "/a", ""),
     # groups
     ("groups of one name are one", ORDER, "/mine/a /shared/a", "/theirs/a /lost"),

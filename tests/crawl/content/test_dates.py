@@ -16,6 +16,11 @@ from crawl.content.dates import EARLIEST, LATEST, find_date, find_dates
         ("2024-05-06T07:08:09+0200", datetime(2024, 5, 6, 5, 8, 9, tzinfo=UTC)),
         ("2024-05-06 07:08", datetime(2024, 5, 6, 7, 8, tzinfo=UTC)),
         ("Mon, 06 May 2024 07:08:09 GMT", datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)),
+        ("lun. 06 févr. 2023", datetime(2023, 2, 6, tzinfo=UTC)),  # FreshRSS
+        ("Thu, 30 Sept 2021 10:00:00 GMT", datetime(2021, 9, 30, tzinfo=UTC)),
+        ("on April 4, 2022 at 10:43 am", datetime(2022, 4, 4, tzinfo=UTC)),  # htmldate 51
+        ("06.05.2024 10:00", datetime(2024, 5, 6, tzinfo=UTC)),
+        ("2024年5月6日", datetime(2024, 5, 6, tzinfo=UTC)),
     ],
 )
 def test_dates_as_they_are_written(text: str, instant: datetime) -> None:
@@ -23,7 +28,7 @@ def test_dates_as_they_are_written(text: str, instant: datetime) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "yesterday", "0001-01-01", "9999-12-31", "2024-13-01", "06.05.2024", "May", "2024", "2024-05"]
+    "text", ["", "yesterday", "0001-01-01", "9999-12-31", "2024-13-01", "05/06/2024", "May", "2024", "2024-05"]
 )
 def test_what_is_no_date(text: str) -> None:
     assert find_date(text) == 0.0

@@ -19,6 +19,7 @@ FRENCH = "Où est passé le garçon naïf, qui rêvait d'été à côté de la f
         (CHINESE.encode(), "", CHINESE, "utf-8"),
         (CHINESE.encode("gbk"), "", CHINESE, "gb18030"),
         (FRENCH.encode("cp1252"), "latin1", FRENCH, "windows-1252"),
+        (b"91\xb0 and 5\xa3, \xa9 2020", "", "91\xb0 and 5£, © 2020", "windows-1252"),  # juniversalchardet 11
         (b"\xef\xbb\xbf" + FRENCH.encode(), "gbk", FRENCH, "utf-8"),
         (b"\xff\xfe" + FRENCH.encode("utf-16-le"), "", FRENCH, "utf-16-le"),
         (b'<?xml version="1.0" encoding="Shift_JIS"?>' + "日本語の文書".encode("cp932"), "",

@@ -43,7 +43,7 @@ def task(body: bytes, engine: str = "lexbor", media_type: str = "text/html", cha
 def test_a_page_says_what_people_see(engine: str) -> None:
     parsed = extract(task(PAGE, engine))
     assert (parsed.title, parsed.headings, parsed.language) == ("A title", ("Head line",), "en")
-    assert parsed.text.split("\n") == ["Head line", "One", "Two to x againn jsmtop other"]
+    assert parsed.text.split("\n") == ["Head line", "One", "Two to x again n js m top other"]
     assert "hidden" not in parsed.text
     assert (parsed.directives.noindex, parsed.directives.nofollow, parsed.canonical) == (
         True,

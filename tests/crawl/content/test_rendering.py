@@ -93,6 +93,11 @@ def test_elements_that_show_nothing_say_nothing(engine: str, tag: str) -> None:
 @pytest.mark.parametrize(
     ("page", "found"),
     [
+        ("<b role=tab>a</b><p role=tabpanel hidden>yes</p>", ["a", "yes"]),  # nextra 2798
+        ("<p id=s style='display:none'>yes</p><p id=t hidden>no</p><b aria-controls='s'>a</b>", ["yes", "a"]),
+        ("<b aria-controls=s>a</b><dialog id=s>no</dialog>", ["a"]),
+        ("<nav><a href=/x>one</a><a href=/y>two</a></nav>", ["one two"]),  # n8n 11648
+        ("proof<sup><a href=#n>12</a></sup> <a href=/x>bus</a>es", ["proof 12 buses"]),  # marker 274
         ("<p hidden>no</p><p hidden=''>no</p><p hidden=until-found>yes</p>", ["yes"]),
         ("<div style='color:red;Display: none !important'>no<p>no</div>yes", ["yes"]),
         ("<div style='display:none;display:block'>yes</div>", ["yes"]),

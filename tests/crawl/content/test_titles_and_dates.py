@@ -27,11 +27,17 @@ def at(text: str) -> float:
         ("<body><svg><g><title>icon</title></g></svg><h1>head</h1>", "head"),
         ("<meta property=og:title content=og><h1>head</h1>", "og"),
         ("<title> </title><h2>menu</h2><h1>he<br>ad</h1>", "he ad"),
-        ("<h2>menu</h2>text", ""),
+        ("<h1> </h1><h2>second</h2>text", "second"),  # trafilatura 400
+        ("text<br>more", "text"),
+        ("<title>Untitled Document</title><h1>head</h1>", "head"),
+        ("<title>无标题文档</title>", "无标题文档"),
+        ("<meta name=twitter:title content=card><h1>head</h1>", "card"),
+        ("<title>Tom &amp;#8217;s &amp;amp; Jerry</title>", "Tom \u2019s & Jerry"),  # newspaper 193
+        ("<title>The &amp;lt;b&amp;gt; element</title>", "The &lt;b&gt; element"),
         ("<title>one</title><title>two</title>", "one"),
         ("<title>page</title><meta property=og:title content=og><h1>head</h1>", "page"),
         ("<title>Site</title><meta property=og:title content=og><meta property=og:site_name content=Site>", "og"),
-        ("<title>Site</title><meta property=og:site_name content=Site><h1>head</h1>", "Site"),
+        ("<title>Site</title><meta property=og:site_name content=Site><h1>head</h1>", "head"),  # omnivore 1769
         ("<h1 hidden>hidden</h1><h1>head</h1>", "head"),
     ],
 )
@@ -47,6 +53,8 @@ def test_the_title_is_that_of_the_document(engine: str, page: str, title: str) -
         ("report_final2.docx", "Hello there"),
         (r"C:\\\\tex\\\\paper.dvi", "Hello there"),
         ("untitled", "Hello there"),
+        (r"\(anonymous\)", "Hello there"),
+        ("Document1", "Hello there"),
         ("-", "Hello there"),
         ("The node.js way", "The node.js way"),
         ("Release 2.0", "Release 2.0"),

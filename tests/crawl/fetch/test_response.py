@@ -35,6 +35,7 @@ def test_retry_after_is_read_in_all_its_forms(value: str, wait_s: float, monkeyp
 
 CONFIG = CrawlConfig()
 CENSUS = RevisitStatistics(CONFIG)
+XHTML = b"<html lang='en' xmlns='http://www.w3.org/1999/xhtml'><head><title>T</title></head></html>"
 JPEG = b"\xff\xd8\xff\xe0\0\x10JFIF\0" + bytes(range(256))
 
 
@@ -72,6 +73,11 @@ def outcome(kind: str | None, body: bytes) -> tuple[FollowUp, str]:
         ("*/*", b"<HTML><p>words"),
         ("unknown/unknown", b"<body>"),
         ("application/octet-stream", b"%PDF-1.7 and so on"),
+        ("text/html", b"%PDF-1.7 and so on"),  # warc2zim 346
+        ("application/json", b"%PDF-1.7 and so on"),  # flowershow 931
+        ("text/xml", XHTML),  # crawlee 271
+        ("application/xml", b"<?xml version='1.0'?>" + XHTML),  # crawler4j 306
+        ("text/markdown", b"# words"),  # MarginaliaSearch 197
         ("application/msword", b"{\\rtf1 words}"),
     ],
 )
@@ -83,11 +89,11 @@ def test_what_may_be_what_it_says_is_read(kind: str | None, body: bytes) -> None
     ("kind", "body", "reason"),
     [
         ("text/html", JPEG, "media type: text/html, but it is something else"),
-        ("text/html", b"%PDF-1.7", "media type: text/html, but it is something else"),
         ("text/plain", b"PK\3\4\x14\0", "media type: text/plain, but it is something else"),
         ("text/plain", b"what a program prints\x00\x01", "media type: text/plain, but it is no text"),
         ("application/pdf", b"<html>log in first", "media type: application/pdf, but it is no PDF"),
         ("application/octet-stream", b"<html>", "media type: application/octet-stream"),
+        ("text/xml", b"<rss xmlns:h='http://www.w3.org/1999/xhtml'>", "media type: text/xml"),
         ("application/zip", b"PK\3\4...a.txt...", "media type: application/zip"),
         ("application/zip", b"PK\3\4" + bytes(26) + b"mimetypeapplication/x-xPK\3\4", "media type: application/zip"),
         ("application/msword", b"\xd0\xcf", "media type: application/msword, of old Word or with a password"),

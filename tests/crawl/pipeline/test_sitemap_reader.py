@@ -29,7 +29,8 @@ async def test_sitemaps_are_fetched_politely_and_their_urls_found(site: Web, cra
     site.add("a.test", {"/": linked(), "/hidden": linked()})
     await crawl.run(seed(here))
     assert sorted(site.paths("a.test")) == ["/", "/hidden", "/index.xml", "/robots.txt", "/s.xml"]
-    assert crawl.owner.visits.keys() == {here, here + "hidden"}
+    assert crawl.owner.visits.keys() == {here, here + "hidden", "http://z.test/", "http://z.test/s.xml"}
+    assert crawl.owner.visits["http://z.test/s.xml"].is_sitemap
     assert crawl.owner.visits[here + "hidden"].depth == 3
     for (*_, ended), (*_, started, _) in pairwise(site.log):
         assert started - ended >= 0.019

@@ -191,6 +191,28 @@ async def test_a_sitemap_that_moved_to_another_site_keeps_to_that_sites_rules(si
     assert sites.asked.index(f"{there}/robots.txt") < sites.asked.index(f"{there}/sitemap.xml")
 
 
+async def test_a_sitemap_at_another_site_lists_pages_of_both(sites: RawSites, crawl: Crawl) -> None:
+    """As the New York Times does (crawler-commons 81 and 85); what is not of the file's own site is no more than a link."""
+    there = "http://s3.test"
+    sites.answers = {
+        f"{A}/robots.txt": rules(f"Sitemap: {there}/s.xml"),
+        f"{there}/robots.txt": rules("Disallow: /private"),
+        f"{there}/s.xml": sitemap(f"{A}/p", f"{there}/q", f"{there}/private"),
+    } | {url: html(PAGE) for url in (f"{A}/", f"{A}/p", f"{there}/q")}
+    await crawl.run(seed(sites.url(f"{A}/"), depth=1))
+    assert sites.paths("s1.test") == ["/", "/p"]
+    assert sites.paths("s3.test") == ["/s.xml", "/q"]
+    assert sites.asked.index(f"{there}/robots.txt") < sites.asked.index(f"{there}/s.xml")
+
+
+async def test_a_page_names_a_sitemap(sites: RawSites, crawl: Crawl) -> None:
+    """As pages by Astro, Jekyll and Hugo do (fess 786)."""
+    head = b"<title>t</title><link rel=sitemap type=application/xml href=/s.xml>"
+    sites.answers = {f"{A}/": html(head), f"{A}/s.xml": sitemap(f"{A}/p"), f"{A}/p": html(PAGE)}
+    await crawl.run(seed(sites.url(f"{A}/")))
+    assert sites.paths("s1.test") == ["/", "/s.xml", "/p"]
+
+
 async def test_a_feed_that_was_handed_in_is_followed(sites: RawSites, crawl: Crawl) -> None:
     feed = b"<rss><channel><item><link>/p</link></item></channel></rss>"
     sites.answers = {f"{A}/feed": moved("/feed/?PHPSESSID=2"), f"{A}/p": html(PAGE)}
