@@ -27,11 +27,13 @@ class BadCoding(ValueError):
 
 
 def check_codings(body: bytes, content_encoding: str) -> str:
-    """Return the codings that a body has, as `decode_body` takes them; raises BadCoding where it plainly has others."""
-    if not body or not content_encoding:
-        return ""
-    codings = _named(content_encoding)
-    if codings and codings[-1] in _GZIPS and not is_gzip(body):
+    """Return the codings that a body has, as `decode_body` takes them; raises BadCoding where it plainly has others.
+
+    What begins as gzip is gzip, whether its server says so or not: no page or list begins so."""
+    codings = _named(content_encoding) if body and content_encoding else []
+    if not codings:
+        return _GZIPS[0] if is_gzip(body) else ""
+    if codings[-1] in _GZIPS and not is_gzip(body):
         raise BadCoding("not gzip")
     return ", ".join(codings)
 

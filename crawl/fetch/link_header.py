@@ -13,6 +13,7 @@ from crawl.canonical_url import find_url
 
 LIST_TYPE = "application/rss+xml"  # a sitemap is read as a feed is
 FEED_TYPES = frozenset((LIST_TYPE, "application/atom+xml", "application/rdf+xml", "application/feed+json"))
+_BESIDE, _PAGE_TYPES = frozenset(("next", "prev", "alternate")), frozenset(("", "text/html"))
 MAX_NAMED = 8  # feeds that one page may name; more are translations of one another
 MAX_LINKS = 32  # of one response
 MAX_FIELD_CHARS = 8_192
@@ -56,6 +57,11 @@ def links_of(headers: Iterable[tuple[str, str]], url: str) -> list[HeaderLink]:
                 media_type = parameters.get("type", "").strip().lower()
                 found.append(HeaderLink(link, frozenset(parameters.get("rel", "").lower().split()), media_type))
     return found
+
+
+def pages_beside(links: Iterable[HeaderLink]) -> list[str]:
+    """List the pages beside a response: the next and the one before, and translations (`hreflang`)."""
+    return [link.url for link in links if link.media_type in _PAGE_TYPES and not _BESIDE.isdisjoint(link.rels)]
 
 
 def canonical_of(links: Iterable[HeaderLink], url: str) -> str:

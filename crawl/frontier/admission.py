@@ -12,7 +12,7 @@ from math import inf
 
 from crawl.fetch.address_filter import refuse_port
 from crawl.schedule.url_state import Visit
-from crawl.scope import is_within
+from crawl.scope import EXCLUDES, is_within
 from dht import NodeId, split_url
 
 
@@ -85,11 +85,14 @@ def refusal_reason(url: str, decision: CrawlDecision) -> str:
 
 
 def admit_urls(urls: Iterable[str], trail: Trail, decide: Decide) -> tuple[list[Visit], list[str]]:
-    """Make visits of the URLs that may be crawled, each with the depth left to it; return the others' reasons, too."""
+    """Make visits of the URLs that may be crawled, each with the depth left to it; return the others' reasons, too.
+
+    The scope bounds the pages of a list, wherever the list itself is kept."""
     visits: list[Visit] = []
     reasons: list[str] = []
+    scope = "".join(trail.scope.partition(EXCLUDES)[1:]) if trail.is_sitemap else trail.scope
     for url in dict.fromkeys(urls):
-        if not is_within(trail.scope, url):
+        if not is_within(scope, url):
             reasons.append(OUT_OF_SCOPE)
             continue
         decision = decide(url)

@@ -22,7 +22,7 @@ _MARKUP = re.compile(rb"<[?!a-zA-Z]")
 
 @dataclass(frozen=True, slots=True)
 class Sitemap:
-    """The list in one file: pages, or further sitemaps; only URLs of the file's own site, each once."""
+    """The list in one file, each URL once: pages of the file's own site, or further sitemaps, wherever they are."""
 
     pages: tuple[str, ...]
     sitemaps: tuple[str, ...]
@@ -88,7 +88,7 @@ def parse_sitemap(body: bytes, url: str, limit: int) -> Sitemap:
     taken, elsewhere = _parted(pages, url)
     changed_at = _changed_at(pages, map(parse_w3c_date, lastmods), url)
     dates = {page: changed_at[page] for page in taken if page in changed_at}
-    return Sitemap(taken, _parted(sitemaps, url)[0], dates, elsewhere=elsewhere)
+    return Sitemap(taken, tuple(_urls(sitemaps, url)), dates, elsewhere=elsewhere)
 
 
 def _feed(entries: FeedEntries, url: str) -> Sitemap:
@@ -116,7 +116,10 @@ def _changed_at(pages: Iterable[str], instants: Iterable[float | None], url: str
 
 def _parted(texts: list[str], url: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the URLs of the site of a list, and those of others."""
-    site = site_of(url)
-    found = dict.fromkeys(each for text in texts if text.strip() and (each := find_url(text.strip(), url)))
+    site, found = site_of(url), _urls(texts, url)
     own = tuple(each for each in found if site_of(each) == site)
     return own, tuple(each for each in found if site_of(each) != site) if len(own) < len(found) else ()
+
+
+def _urls(texts: list[str], url: str) -> dict[str, None]:
+    return dict.fromkeys(each for text in texts if text.strip() and (each := find_url(text.strip(), url)))

@@ -16,7 +16,7 @@ from crawl.content.page import Page, ParseResult, Parsers
 from crawl.content.robots_directives import RobotsDirectives, header_directives, unwanted, wishes
 from crawl.content.scripts import NEEDS_SCRIPT
 from crawl.errors import PageUnreadable
-from crawl.fetch.link_header import canonical_of, links_of, parse_refresh
+from crawl.fetch.link_header import canonical_of, links_of, pages_beside, parse_refresh
 from crawl.fetch.response import Fetched
 from crawl.frontier.admission import Trail, allowed_depth
 from crawl.frontier.fetch_task import FetchTask
@@ -203,7 +203,7 @@ class ProcessStage:
         depth, scope = allowed_depth(visit.depth, self.access.decide(visit.url)), visit.scope
         named = links_of(fetched.headers, fetched.url)
         canonical = parsed.canonical or canonical_of(named, visit.url)
-        links = [link.url for link in parsed.links if not link.nofollow]
+        links = [*(link.url for link in parsed.links if not link.nofollow), *pages_beside(named)]
         if (waiting := parse_refresh(fetched.header("Refresh"))) and (later := find_url(waiting[1], fetched.url)):
             links.append(later)
         self.sites.mirrors.learn_page(visit.url, parsed.content_digest, canonical, links, self.clock().wall)

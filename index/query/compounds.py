@@ -35,7 +35,7 @@ def leaves_of(text: str, small: frozenset[str], others_of: Others = lambda word:
     joined = joined_word(text) if len(found) > 1 else ""
     others = [(joined,)] if joined else []
     if len(found) < 2 or not _say_much(found):
-        same = others_of(found[0]) if len(found) == 1 else others
+        same = others_of(found[0]) if len(found) == 1 else [*others, *_other_version(found)]
         return [leaf_of(found, same)] if found else [], []
     if len(found) == 2:
         return [leaf_of((word,), [*others, *others_of(word)]) for word in found], []
@@ -61,6 +61,15 @@ def _say_much(found: Sequence[str]) -> bool:
     """Tell whether the words of a token say enough to be looked for by themselves."""
     telling = [word for word in found if len(word) >= LEAST_CHARS and not any(map(str.isdigit, word))]
     return len(telling) == 2 if len(found) == 2 else bool(telling)
+
+
+def _other_version(found: Sequence[str]) -> list[Sequence[str]]:
+    """Return a version number with the "v" that it lacks, or without the one that it has."""
+    first, *others = found
+    bare = first.removeprefix("v")
+    if not (bare.isdigit() and all(map(str.isdigit, others))):
+        return []
+    return [(bare if bare != first else f"v{first}", *others)]
 
 
 def _runs(found: Iterable[str]) -> Iterable[tuple[str, ...]]:

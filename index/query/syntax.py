@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from index.query.filters import FILTERS
+from index.query.filters import FILTERS, read_filter
 from index.query.query_tree import ReadAs, Reading
 from index.query.signs import in_ascii
 from index.text.analyzer import is_unspaced
@@ -27,6 +27,7 @@ NEAR = 2  # words before an option, other options apart, among which the command
 _SPECIAL = '()"|'
 _OPERATORS = ("AND", "OR", "NOT")
 _QUOTATION = re.compile('"[^"]*"')
+_NEXT_WORD = re.compile(r"\s+([^\s()\"|]+)")
 # Commands that are no everyday words: `jaguar -car` and `cat -dog` mean what they say.
 _COMMANDS = """
 adb ansible apt awk bash btrfs bzip2 cargo chgrp chmod chown conda cp crontab curl dd df diff docker dpkg du ffmpeg
@@ -206,7 +207,8 @@ class _Reader:
         word = text[start : self._at]
         name, colon, value = word.partition(":")
         if colon and name.lower() in FILTERS:
-            return Item(sign, Filter(name.lower(), value or self._quoted_value()))
+            name = name.lower()
+            return Item(sign, Filter(name, value or self._quoted_value() or self._value_behind(name)))
         if name.isascii() and name.isalpha() and len(name) > 1 and value[:1].isalnum():
             self.readings.append(Reading(ReadAs.NO_FIELD, f"{name}:"[:32]))
         return Item(sign, Words(word)) if word else None
@@ -218,6 +220,14 @@ class _Reader:
             return ""
         start, self._at = self._at + 1, end + 1
         return self._text[start:end]
+
+    def _value_behind(self, name: str) -> str:
+        """Take the word behind a filter's colon and a space, where it is a value of the filter."""
+        found = _NEXT_WORD.match(self._text, self._at)
+        if found is None or read_filter(name, found[1]) is None or (name == "site" and "." not in found[1]):
+            return ""
+        self._at = found.end()
+        return found[1]
 
     def _peek(self) -> str:
         while self._at < len(self._text) and self._text[self._at].isspace():

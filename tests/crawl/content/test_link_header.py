@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawl.fetch.link_header import MAX_LINKS, HeaderLink, canonical_of, links_of
+from crawl.fetch.link_header import MAX_LINKS, HeaderLink, canonical_of, links_of, pages_beside
 
 HERE = "http://a.test/dir/file.pdf"
 
@@ -41,6 +41,11 @@ def canonical(*fields: str) -> str:
 def test_what_a_response_calls_its_own_address(field: str, named: str) -> None:
     assert canonical(field) == named
     assert canonical("</n>; rel=next", field) == named
+
+
+def test_the_next_page_and_translations_are_beside_a_response() -> None:
+    field = '</2>; rel=next, </fr>; rel=alternate; hreflang=fr, </a.json>; rel=alternate; type="application/json"'
+    assert pages_beside(links_of([("Link", field)], HERE)) == ["http://a.test/2", "http://a.test/fr"]
 
 
 def test_feeds_are_named_with_their_type() -> None:

@@ -5,7 +5,12 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-LENGTH, TYPE, CHUNKED = b"Content-Length", b"Content-Type", b"Transfer-Encoding: chunked"
+LENGTH, TYPE, TRANSFER, CHUNKED = (
+    b"Content-Length",
+    b"Content-Type",
+    b"Transfer-Encoding",
+    b"Transfer-Encoding: chunked",
+)
 POLICY = b"Content-Security-Policy: " + b"script-src 'sha256-abcdefghijklmnopqrstuvwxyz0123456789' " * 160
 
 
@@ -160,6 +165,10 @@ CODINGS: dict[str, Form] = {
     "gzip with half a trailer": lambda p, _: p.coded(b"gzip", gzip.compress(p.body)[:-4]),
     "gzip with a wrong sum": lambda p, _: p.coded(b"gzip", gzip.compress(p.body)[:-8] + b"\1" * 8),
     "gzip and rubbish": lambda p, _: p.coded(b"gzip", gzip.compress(p.body) + b"\0\0\0rubbish"),
+    "gzip that nobody names": lambda p, _: replace(p, body=gzip.compress(p.body)).whole(),
+    "gzip named as framing": lambda p, _: p.sent(
+        b"Transfer-Encoding: gzip, chunked", body=chunked(gzip.compress(p.body))
+    ),
     "gzip in two members": lambda p, _: p.coded(b"x-gzip", gzip.compress(p.body[:9]) + gzip.compress(p.body[9:])),
     "gzip in odd chunks": lambda p, _: p.chunks(chunked(gzip.compress(p.body), b"\n"), b"Content-Encoding: GZIP"),
     "deflate": lambda p, _: p.coded(b"deflate", zlib.compress(p.body)),

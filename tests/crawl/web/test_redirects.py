@@ -191,17 +191,17 @@ async def test_a_sitemap_that_moved_to_another_site_keeps_to_that_sites_rules(si
     assert sites.asked.index(f"{there}/robots.txt") < sites.asked.index(f"{there}/sitemap.xml")
 
 
-async def test_a_sitemap_at_another_site_lists_pages_of_both(sites: RawSites, crawl: Crawl) -> None:
-    """As the New York Times does (crawler-commons 81 and 85); what is not of the file's own site is no more than a link."""
+@pytest.mark.parametrize(("scope", "asked"), [("", ["/s.xml", "/q"]), ("s1.test", ["/s.xml"])])
+async def test_a_sitemap_at_another_site_is_read(scope: str, asked: list[str], sites: RawSites, crawl: Crawl) -> None:
+    """As the New York Times has it (crawler-commons 81, 85). A scope bounds the pages that it lists, not the file."""
     there = "http://s3.test"
     sites.answers = {
         f"{A}/robots.txt": rules(f"Sitemap: {there}/s.xml"),
         f"{there}/robots.txt": rules("Disallow: /private"),
         f"{there}/s.xml": sitemap(f"{A}/p", f"{there}/q", f"{there}/private"),
     } | {url: html(PAGE) for url in (f"{A}/", f"{A}/p", f"{there}/q")}
-    await crawl.run(seed(sites.url(f"{A}/"), depth=1))
-    assert sites.paths("s1.test") == ["/", "/p"]
-    assert sites.paths("s3.test") == ["/s.xml", "/q"]
+    await crawl.run(Visit(sites.url(f"{A}/"), 1, scope=scope))
+    assert (sites.paths("s1.test"), sites.paths("s3.test")) == (["/", "/p"], asked)
     assert sites.asked.index(f"{there}/robots.txt") < sites.asked.index(f"{there}/s.xml")
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from index.query.leaf import Leaf, leaf_of, term_of
+from index.query.leaf import Leaf, leaf_of, term_of, ways_of
 from index.query.parser import parse_query
 
 
@@ -38,6 +38,11 @@ def test_the_words_of_a_compound_are_looked_for_each_and_as_one() -> None:
 @pytest.mark.parametrize("text", ["x-ray", "utf-8", "node.js", "3.11", "python3", "e-mail", "on-line", "2024-11-22"])
 def test_short_pieces_and_numbers_follow_each_other(text: str) -> None:
     assert len(parse_query(text).leaves) == 1
+
+
+def test_a_version_is_looked_for_with_and_without_its_letter() -> None:
+    assert parse_query("v1.2.3").leaves == (leaf_of(("v1", "2", "3"), [("v123",), ("1", "2", "3")]),)
+    assert leaf_of(("v3", "11")) in ways_of(parse_query("3.11").leaves[0])
 
 
 def test_qualified_names_and_paths_are_worth_more_where_they_stand_whole() -> None:

@@ -71,6 +71,8 @@ def found(query: str) -> set[str]:
         ("site:*.org python", {"tutorial", "old"}),
         ("site:*.example.org", {"old"}),
         ("lang:en filetype:pdf python", {"paper"}),
+        ("filetype: pdf", {"paper"}),  # dewey 9
+        ("site: *.example.org", {"old"}),
     ],
 )
 def test_a_filter_finds_what_it_says(query: str, names: set[str]) -> None:
@@ -86,6 +88,11 @@ def test_a_value_that_cannot_be_is_named_and_the_rest_is_answered(piece: str) ->
     query = f"python {piece}"
     assert [each.piece for each in parse_query(query).readings if each.read_as == ReadAs.NO_FILTER] == [piece]
     assert "undated" in found(query)
+
+
+def test_a_word_behind_a_space_is_a_value_only_where_it_can_be() -> None:
+    for text in ("site: the best python", "after: the python", "before:"):
+        assert ReadAs.NO_FILTER in [each.read_as for each in parse_query(text).readings], text
 
 
 def test_an_unknown_field_is_named_and_read_as_words() -> None:
