@@ -22,7 +22,8 @@ _REPLACED = (
     "hun:hu pol:pl ces:cs cze:cs slk:sk slo:sk ron:ro rum:ro rus:ru ukr:uk bul:bg ell:el gre:el tur:tr ara:ar heb:he "
     "fas:fa per:fa hin:hi urd:ur ben:bn tam:ta tel:te tha:th vie:vi ind:id msa:ms may:ms jpn:ja kor:ko zho:zh chi:zh "
     "cat:ca eus:eu baq:eu glg:gl gle:ga cym:cy wel:cy est:et lav:lv lit:lt hrv:hr srp:sr slv:sl mkd:mk mac:mk sqi:sq "
-    "alb:sq hye:hy arm:hy kat:ka geo:ka isl:is ice:is epo:eo lat:la yid:yi swa:sw afr:af bel:be kaz:kk"
+    "alb:sq hye:hy arm:hy kat:ka geo:ka isl:is ice:is epo:eo lat:la yid:yi swa:sw afr:af bel:be kaz:kk "
+    "jp:ja cn:zh cz:cs dk:da ua:uk gr:el"  # countries, which are no languages, but are written for theirs
 )
 _LANGUAGE_OF = {old: new for old, _, new in (each.partition(":") for each in _REPLACED.split())}
 _WHOLE_TAGS = {"no-bok": "no", "no-nyn": "nn", "i-lux": "lb", "i-navajo": "nv", "i-hak": "hak"}  # grandfathered ones

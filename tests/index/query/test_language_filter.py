@@ -15,6 +15,8 @@ MEANT = {
     "en_GB.UTF-8": "en",
     "en-*": "en",
     "iw": "he",
+    "JP": "ja",
+    "cz": "cs",
     "in-ID": "id",
     "ji": "yi",
     "jw": "jv",
