@@ -91,7 +91,7 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str, source: str) -> Par
         reading.encode_queries(charset)
     reading.text = _BESIDE_LINK.sub(f" {LINK}", reading.text)
     texts = read_texts(settle_article(reading.text), task.max_text_chars)
-    title = _title(reading, texts.main or texts.boilerplate, is_front=task.url.count("/") == 3 and task.url[-1] == "/")
+    title = _title(reading, is_front=task.url.count("/") == 3 and task.url[-1] == "/")
     base = (find_url(reading.base, task.url) if reading.base else None) or task.url
     published_at, modified_at = find_dates((*linked_dates(reading.linked_data), *reading.metas, *reading.times))
     if not published_at and not modified_at and not (published_at := date_of_path(task.url)):
@@ -139,8 +139,8 @@ def _refresh(reading: RawHtml, base: str, *, has_text: bool) -> str:
     return ""
 
 
-def _title(reading: RawHtml, text: str, *, is_front: bool) -> str:
-    """Return the title of the document, else what it calls itself elsewhere, else a heading, else its first line.
+def _title(reading: RawHtml, *, is_front: bool) -> str:
+    """Return the title of the document, else what it calls itself elsewhere, else a heading.
 
     A title that an editor put there says nothing. One that only names its site counts less than all of these, except on
     the site's front page: scripts set titles later."""
@@ -151,7 +151,7 @@ def _title(reading: RawHtml, text: str, *, is_front: bool) -> str:
     said = dict(reversed(reading.metas))  # of several the first
     own = (name for each in _NAMES if (name := _name(said.get(each, ""))) and name not in sites)
     headings = () if title in sites and is_front else map(_name, (reading.first_heading, *reading.headings))
-    return next(filter(None, (*own, *headings, title, _name(text.partition("\n")[0]))), "")
+    return next(filter(None, (*own, *headings, title)), "")
 
 
 def _name(raw: str) -> str:
