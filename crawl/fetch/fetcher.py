@@ -8,9 +8,10 @@ own time limits end earlier what is plainly dead.
 import asyncio
 import errno
 import re
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -47,6 +48,7 @@ HANDLE_AGAIN_S = 1.0  # until one is asked for again
 ENDS_EARLY = "body: it ends before it is complete"
 MAX_FIELD_CHARS = 8_190  # a longer field is dropped (RFC 9110, 5.4): it is a policy, and nothing that a crawler reads
 _MAX_REASON_CHARS = 200
+_LEGACY_SERVER_CONNECT = 4  # SSL_OP_LEGACY_SERVER_CONNECT, which Python names from 3.12 on
 _STRAY = re.compile("[\udc80-\udcff]")  # how "surrogateescape" writes a byte that is no UTF-8
 
 
@@ -228,6 +230,7 @@ async def open_fetcher(
         keepalive_timeout=config.keepalive_s,
         happy_eyeballs_delay=ATTEMPT_EVERY_S,
         socket_factory=small_packet_socket,
+        ssl=_tls_context(),
     )
     agent = config.user_agent(version)
     sign = partial(signer.fields, user_agent=agent) if signer else None
@@ -238,6 +241,16 @@ async def open_fetcher(
     finally:
         await connector.close()
         await resolver.close()
+
+
+@cache
+def _tls_context() -> ssl.SSLContext:
+    """Return the rules for TLS. Servers without RFC 5746 are accepted as in browsers, though OpenSSL 3 refuses them:
+    a crawler has no session that somebody could take over."""
+    context = ssl.create_default_context()
+    context.options |= _LEGACY_SERVER_CONNECT
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
 
 def _check_port(url: str) -> None:

@@ -72,7 +72,7 @@ def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, revis
             return FetchOutcome(gone(visit, reason, now, config), FollowUp.GONE)
         same = replace(visit, reason=before.reason) if before.state == VisitState.FETCHED else visit
         return FetchOutcome(_looked(same, now, revisits, changed=False))
-    if status in REDIRECTS:
+    if status in REDIRECTS and (fetched.header("Location").strip() or not fetched.body):
         return _redirected(visit, fetched, now, config)
     if status in (404, 410):
         return FetchOutcome(gone(visit, f"status {status}", now, config), FollowUp.GONE)
@@ -81,7 +81,7 @@ def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, revis
         fails = visit.fails if status != 429 else min(visit.fails, config.max_fails - 1)  # ours is the fault there
         failure = failed(replace(visit, fails=fails), f"status {status}", now, config, wait_s)
         return FetchOutcome(failure)
-    if not fetched.is_success:
+    if not fetched.is_success and not (status in (300, *REDIRECTS) and fetched.body):  # to nowhere: it shows its text
         return FetchOutcome(refused(visit, f"status {status}", now, config))
     return _answered(visit, fetched, now, config)
 

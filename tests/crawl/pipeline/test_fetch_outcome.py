@@ -45,7 +45,7 @@ def response(status: int, **headers: str) -> Fetched:
         (200, {"Content_Type": "image/png"}, FollowUp.NOTHING, VisitState.REFUSED, 30 * DAY_S),
         (304, {}, FollowUp.NOTHING, VisitState.REFUSED, 30 * DAY_S),  # we did not ask for it
         (301, {"Location": "/x"}, FollowUp.REDIRECT, VisitState.REDIRECT, 7 * DAY_S),
-        (301, {}, FollowUp.NOTHING, VisitState.REFUSED, 30 * DAY_S),
+        (301, {}, FollowUp.PARSE, VisitState.FETCHED, 7 * DAY_S),  # it has a text
         (302, {"Location": "ftp://a.test/"}, FollowUp.NOTHING, VisitState.REFUSED, 30 * DAY_S),
         (404, {}, FollowUp.GONE, VisitState.GONE, 30 * DAY_S),
         (403, {}, FollowUp.NOTHING, VisitState.REFUSED, 30 * DAY_S),
@@ -130,7 +130,7 @@ def test_only_a_page_that_was_stored_is_asked_conditionally() -> None:
     ],
 )
 def test_a_redirect_that_leads_nowhere_says_where_to(location: str, reason: str) -> None:
-    judged = judge(VISIT, response(302, Location=location), NOW, CONFIG, CENSUS)
+    judged = judge(VISIT, replace(response(302, Location=location), body=b""), NOW, CONFIG, CENSUS)
     assert (judged.visit.state, judged.visit.reason) == (VisitState.REFUSED, reason)
 
 

@@ -1,5 +1,6 @@
 """Heads that strict parsers refuse and browsers read: each costs its page at most, never its host."""
 
+import asyncio
 import gzip
 
 import pytest
@@ -167,3 +168,20 @@ async def test_odd_chunks_lose_no_byte(name: str, sites: RawSites, fetcher: Fetc
     for body in (PAGE, whole):
         sites.answers[at(0)] = FRAMING[name](Plain(body), Asked("", "/"))
         assert (await fetcher.fetch(sites.url(at(0)), {}, 1 << 20)).body == body
+
+
+async def test_a_server_that_knows_no_secure_renegotiation_is_accepted(fetcher: Fetcher) -> None:
+    """OpenSSL 3 refuses its hello, and browsers do not (warcprox 245)."""
+    hello = b"\x02\0\0\x26\3\3" + bytes(32) + b"\0\xc0\x2f\0"  # of TLS 1.2, without extensions
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(4096)
+        writer.write(b"\x16\3\3" + len(hello).to_bytes(2) + hello)
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"https://s0.test:{server.sockets[0].getsockname()[1]}/"
+    async with server, asyncio.timeout(10):
+        with pytest.raises(FetchFailed) as failed:
+            await fetcher.fetch(url, {}, 99)
+    assert "RENEGOTIATION" not in failed.value.reason.upper()

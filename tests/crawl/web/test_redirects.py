@@ -84,6 +84,14 @@ async def test_a_redirect_leads_to_its_literal_url(name: str, sites: RawSites, c
     assert crawl.owner.pages[url].sent is None, "no note of a request tells its spelling"
 
 
+@pytest.mark.parametrize("status", [b"300 Multiple Choices", b"302 Found", b"303 See Other"])
+async def test_a_redirect_to_nowhere_is_the_page_that_it_shows(status: bytes, sites: RawSites, crawl: Crawl) -> None:
+    """As browsers show it (Fetch, HTTP-redirect fetch; lightpanda 2713, wpull 390)."""
+    sites.answers[f"{A}/c"] = ok(b"Content-Type: text/html", status=status)
+    await crawl.run(seed(sites.url(f"{A}/c")))
+    assert state(crawl, sites.url(f"{A}/c")) == (VisitState.FETCHED, "")
+
+
 async def test_given_chains_end_at_their_pages(sites: RawSites, crawl: Crawl) -> None:
     sites.answers = case("06-cookie-and-session-redirect")
     sites.answers |= {f"http://ck.test{path}": html(PAGE) for path in ("/d;jsessionid=1", "/f?utm_source=x")}
