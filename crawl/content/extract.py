@@ -155,7 +155,7 @@ def _title(reading: RawHtml, *, is_front: bool) -> str:
 
 
 def _name(raw: str) -> str:
-    """Return a title in one line. What an editor has escaped twice, as it does to apostrophes, is readable again."""
+    """Return a title in one line. Apostrophes and the like that an editor has escaped twice are readable again."""
     name = " ".join(raw.split())[:MAX_TITLE_CHARS]
     return _ESCAPED.sub(lambda found: unescape(found[0]), name) if "&" in name else name
 

@@ -29,7 +29,7 @@ class BadCoding(ValueError):
 def check_codings(body: bytes, content_encoding: str) -> str:
     """Return the codings that a body has, as `decode_body` takes them; raises BadCoding where it plainly has others.
 
-    What begins as gzip is gzip, whether its server says so or not: no page or list begins so."""
+    A body that begins as gzip does is gzip, whether its server says so or not: no page or list begins so."""
     codings = _named(content_encoding) if body and content_encoding else []
     if not codings:
         return _GZIPS[0] if is_gzip(body) else ""
