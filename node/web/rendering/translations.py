@@ -1,6 +1,6 @@
 """Chooses the language of a page, and looks its words up.
 
-The crawler gives its reasons in English; pages find their texts by their shapes (`Translate.reason`).
+The node gives its reasons, needs and refusals in English; pages find their texts by their shapes (`Translate.reason`).
 The words are data: `node/web/texts/en.toml` and `zh.toml`, read once. A page asks for `t("results.total", total=…)`.
 Both files have every key with the same {values}, and every key is used; a test checks that.
 """
@@ -19,9 +19,12 @@ from node.views.strategy import span_parts
 from node.web.requests.asker_language import by_preference
 
 Tongue = Literal["en", "zh"]
-REASON = "reason."  # begins the keys of what the crawler says of itself, in the order in which they are tried
+REASON = "reason."  # begins the keys of what the node says of itself, in the order in which they are tried
+VAGUE = frozenset(("reason.counted", "reason.place"))  # these shapes also fit sentences that nobody knows
 COUNTS = frozenset(("count", "due", "more", "fetched"))  # values of a reason that are numbers
-PARTS = frozenset(("reason", "why", "time", "remedy"))  # values that have a text of their own
+LONG = frozenset(("reason", "why", "remedy"))  # values that may have several clauses
+SHORT = frozenset(("host", "free"))  # values before which there may be a place and a colon
+PARTS = LONG | {"time", "silent", "way", "what"}  # values that have a text of their own
 
 
 @cache
@@ -33,7 +36,7 @@ def texts_of(tongue: Tongue) -> Mapping[str, str]:
 
 @cache
 def _reasons() -> Mapping[str, re.Pattern[str]]:
-    """Return how each reason of the crawler looks in English, by the key of its text."""
+    """Return how each reason of the node looks in English, by the key of its text."""
     return {key: _shape(text) for key, text in texts_of("en").items() if key.startswith(REASON)}
 
 
@@ -42,7 +45,9 @@ def _shape(text: str) -> re.Pattern[str]:
     pattern = ""
     for literal, name, _, _ in Formatter().parse(text):
         pattern += re.sub(r"^(\\ \w+?)s\b", r"\1s?", re.escape(literal)) if pattern else re.escape(literal)
-        pattern += f"(?P<{name}>{r'[0-9,]+' if name in COUNTS else '.+'})" if name else ""
+        clause = r"(?:(?!; |: ).)+" if name in SHORT else r"(?:(?!; ).)+"
+        filled = r"[0-9,]+" if name in COUNTS else ".+" if name in LONG else clause
+        pattern += f"(?P<{name}>{filled})" if name else ""
     return re.compile(pattern)
 
 
@@ -73,14 +78,18 @@ class Translate:
         return self(f"{key}.one" if count == 1 else key, None, count=count, **values)
 
     def reason(self, text: str) -> str:
-        """Return a reason that the node gives in English in this language, as far as its parts are known."""
+        """Return a reason that the node gives in English in this language, as far as its parts are known. Of clauses
+        between semicolons each is looked up by itself where the whole is not known."""
         if self._texts is texts_of("en"):
             return text
+        first, mark, rest = text.partition("; ")
         for key, shape in _reasons().items():
-            if found := shape.fullmatch(text):
-                values = found.groupdict().items()
-                return self(key, None, **{name: self.reason(each) if name in PARTS else each for name, each in values})
-        return text
+            if (found := shape.fullmatch(text)) and not (mark and key in VAGUE):
+                given = found.groupdict()
+                values = {name: self.reason(each) if name in PARTS else each for name, each in given.items()}
+                if key not in VAGUE or values != given:
+                    return self(key, None, **values)
+        return f"{self.reason(first)}{self('sign.semicolon')}{self.reason(rest)}" if mark else text
 
     def span(self, seconds: float) -> str:
         """Write a length of time in its largest fitting unit."""

@@ -8,14 +8,38 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bootstrap import from_words
+from dht import FaultSite, InputError
+from dht.local_faults import CHECK_DISK
+from dht.wire.heartbeat_fit import why_left_out
 from index import FILTERS, Reason
 from index.query.query_tree import ReadAs
+from node.config.first_answers import limits_of, site_named
+from node.errors import ConfigError
+from node.joining.given_network import given_network
+from node.owner.needs import needs_of
+from node.owner.setting_change import changed
 from node.web.owner.setting_controls import CONTROLS
+from node.web.owner.strategy_pages import NO_DRAFT, NO_KEY, STALE_LOGIN
 from node.web.rendering.translations import REASON, choose, texts_of, translator
 
 ROOT = Path(__file__).parents[4]
 STATUSES = {"400", "403", "404", "429", "500", "503", "504"}  # which pages of errors name
 MAX_WORDS = 25  # of a sentence
+FROM_PARTS = {  # reasons that the code puts together from several texts
+    *("counted", "place", "days", "hour", "minutes", "few", "given_up", "audit", "admission", "no_file"),
+    *("silent.taken.both", "silent.taken", "silent.copies", "clock.only", "clock.some", "uninvited", "uninvited.ask"),
+    *(
+        "words",
+        "words.unknown",
+        "invitation.other",
+        "draft.gone",
+        "login.old",
+        "key.none",
+        "draft.follows",
+        "change.none",
+    ),
+}
 ENGLISH, CHINESE = texts_of("en"), texts_of("zh")
 
 
@@ -97,14 +121,15 @@ def test_every_text_is_used() -> None:
     assert [key for key in ENGLISH if not is_used(key)] == []
 
 
-def test_every_reason_of_the_crawler_is_written_so_in_the_code() -> None:
+def test_every_reason_is_written_so_in_the_code() -> None:
     """Else its Chinese text is never found. The ending s after a count is left out."""
-    files = [path for name in ("node", "crawl", "store", "dht") for path in (ROOT / name).rglob("*.py")]
+    packages = ("node", "crawl", "store", "dht", "index", "bootstrap")
+    files = [path for name in packages for path in (ROOT / name).rglob("*.py")]
     code = re.sub(r'"\s+f?"', "", "\n".join(path.read_text("utf-8") for path in files))
     for key, text in ENGLISH.items():
-        if key.startswith(REASON) and key not in ("reason.counted", "reason.days", "reason.hour", "reason.minutes"):
+        if key.startswith(REASON) and key.removeprefix(REASON) not in FROM_PARTS:
             for literal in re.split(r"\{count\}(?: \w+)?|\{\w+\}|; | until ", text):
-                assert literal.strip() in code, (key, literal)
+                assert literal.strip(" :") in code, (key, literal)
 
 
 def test_reasons_of_the_crawler_are_told_in_chinese_with_the_reasons_in_them() -> None:
@@ -120,6 +145,58 @@ def test_reasons_of_the_crawler_are_told_in_chinese_with_the_reasons_in_them() -
     assert t("12 status 404") == "12 次：状态码 404"
     assert t("something new {of} 3 things") == "something new {of} 3 things"
     assert translator("en").reason("status 404") == "status 404"
+
+
+def test_what_needs_the_owner_is_told_in_chinese() -> None:
+    silent = {"node_id": "ab" * 20, "stable": True, "silent_s": 300, "crawled": 12, "taken_over": 3, "copies": 1}
+    status = {
+        "members": 4,
+        "peers": {"live": 2, "silent_servers": 1, "servers": 3},
+        "silent": [silent],
+        "crawl": {"still_s": 600, "unheld": 3},
+        "copies": {"oldest_s": 3000, "least": 1},
+        "under_replicated": 1,
+        "disk": {"used": 95, "quota": 100},
+        "strategy": {"version": 3, "expires_at": 1000, "newest": 3},
+        "possession": {"accused_by": [{"at": 0, "records": 7}]},
+        "second_looks": {"contradicted": [{"node_id": "cd" * 20}]},
+        "faults": [{"cause": "node/store: odd", "remedy": CHECK_DISK, "what_stops": FaultSite.STORE.value}],
+    }
+    told = {
+        "removal": "2 requests to remove pages: decide on the owner's page, `dse-node open`",
+        "clock": "this machine's clock is 300 s behind those of its peers; set it, by NTP for example",
+        "heartbeat": why_left_out(["name"]),
+    }
+    needs = needs_of(status, told, 0.0)
+    assert len([need for need in needs if need.state == "trouble"]) == 11
+    assert_chinese(*(need.text for need in needs))
+    everybody = {"members": 2, "silent": [silent], "peers": {"live": 0}}
+    assert_chinese(needs_of(everybody, {}, 0.0)[0].text)
+
+
+def test_what_is_refused_is_told_in_chinese(tmp_path: Path) -> None:
+    told: list[str] = []
+    for read, typed in [
+        *((limits_of, text) for text in ("lots", "25:00-07:00")),
+        *((site_named, text) for text in ("htp://x", "wiki", "a b", "ftp://x.org/")),
+        (lambda words: from_words(words, "00" * 20), "one two three"),
+        (given_network, str(tmp_path / "campus.toml")),
+    ]:
+        with pytest.raises(InputError) as refused:
+            read(typed)
+        told.append(str(refused.value))
+    for key, typed in (("store.quota_bytes", "0"), ("backup.keep", "3"), ("crawl.huors", "x"), ("crawl.hours", "22-7")):
+        with pytest.raises(ConfigError) as bad:
+            changed("", key, typed)
+        told.append(str(bad.value))
+    assert_chinese(*told, str(STALE_LOGIN), str(NO_DRAFT), str(NO_KEY))
+
+
+def assert_chinese(*told: str) -> None:
+    """No three English words follow each other, beside commands."""
+    for text in map(translator("zh").reason, told):
+        words = re.sub(r"`[^`]*`|[a-z_]+\.[a-z_]+", "", text)
+        assert re.search(r"[a-z]{2,}(?:[ ,:;]+[a-z]{2,}){2}", words) is None, text
 
 
 def test_a_sentence_has_at_most_25_words() -> None:
