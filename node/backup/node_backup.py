@@ -1,7 +1,7 @@
 """Copies a node's directory into one file while the node runs or stands still, and makes a directory of such a file.
 
 Along go the store, what the node knows of its network, and its limits; the index is built anew from the store. Its
-key, settings, invitations and publishers' keys go only where a pass phrase closes them. Without them, a new node is
+key, settings, invitations and publishers' keys go only where a passphrase closes them. Without them, a new node is
 restored that holds these records.
 
 A restored node ran before, whatever the copy says. So it votes only once every vote of an earlier run has ended
@@ -54,7 +54,7 @@ def is_plain(name: str) -> bool:
 
 
 def is_secret(name: str) -> bool:
-    """Tell whether a file of this name lies in the part of a backup that a pass phrase closes."""
+    """Tell whether a file of this name lies in the part of a backup that a passphrase closes."""
     return _SECRET.fullmatch(name) is not None
 
 
@@ -83,13 +83,13 @@ class Restored:
 
 
 def check_pass_phrase(pass_phrase: str) -> None:
-    """Raise BadBackup for a pass phrase that is guessed too soon."""
+    """Raise BadBackup for a passphrase that is guessed too soon."""
     if len(pass_phrase) < LEAST_CHARS:
-        raise BadBackup("pass phrase", f"is shorter than {LEAST_CHARS} characters", "take some words more")
+        raise BadBackup("passphrase", f"is shorter than {LEAST_CHARS} characters", "add some words")
 
 
 def back_up(data: DataDir, file: BinaryIO, made_at: int, pass_phrase: str | None = None) -> Manifest:
-    """Write the backup of a node; its secrets go along where there is a pass phrase. Raises BadDataDir, ConfigError,
+    """Write the backup of a node; its secrets go along where there is a passphrase. Raises BadDataDir, ConfigError,
     StoreCorrupt, BadIdentity, BadBackup, and OSError."""
     data.check()
     identity = Identity.load(data.identity)
@@ -112,7 +112,7 @@ def back_up(data: DataDir, file: BinaryIO, made_at: int, pass_phrase: str | None
 def restore(
     file: BinaryIO, root: Path, source: str, pass_phrase: str | None = None, consent: Consent = Consent()
 ) -> Restored:
-    """Make the directory of a node from a backup: of the same node where its secrets are opened with the pass phrase,
+    """Make the directory of a node from a backup: of the same node where its secrets are opened with the passphrase,
     else of a new one. Raises BadBackup, having made nothing."""
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise BadBackup(str(root), "is there already, and not empty", "name a new directory")
@@ -186,8 +186,8 @@ def _secrets(sealed: bytes | None, manifest: Manifest, source: str, pass_phrase:
     except ValueError as error:
         raise BadBackup(source, str(error), "use the newer version") from None
     if secrets is None:
-        raise BadBackup(source, "does not open with this pass phrase", "try again; nothing was restored")
-    for name in secrets:  # the maker of a backup may give the pass phrase along
+        raise BadBackup(source, "does not open with this passphrase", "try again; nothing was restored")
+    for name in secrets:  # the maker of a backup may give the passphrase along
         if not is_secret(name):
             raise BadBackup(source, f"holds the secret {name[:80]!r}, which no backup has", OTHER)
     if IDENTITY not in secrets:

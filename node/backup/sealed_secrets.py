@@ -1,6 +1,6 @@
-"""Closes a node's secrets with a pass phrase, and opens them again.
+"""Closes a node's secrets with a passphrase, and opens them again.
 
-AES-256-GCM under a key that scrypt makes of the pass phrase: each guess costs 64 MiB of memory and a tenth of a second.
+AES-256-GCM under a key that scrypt makes of the passphrase: each guess costs 64 MiB of memory and a tenth of a second.
 The bytes are a version, the salt, the nonce, and the encrypted msgpack map of names and contents; they open only beside
 what they were closed with (`about`).
 """
@@ -22,14 +22,14 @@ _decoder = msgspec.msgpack.Decoder(dict[str, bytes])
 
 
 def seal(secrets: Mapping[str, bytes], pass_phrase: str, about: bytes) -> bytes:
-    """Close secrets with a pass phrase."""
+    """Close secrets with a passphrase."""
     salt, nonce = os.urandom(SALT_BYTES), os.urandom(NONCE_BYTES)
     closed = AESGCM(_key(pass_phrase, salt)).encrypt(nonce, msgspec.msgpack.encode(dict(secrets)), VERSION + about)
     return VERSION + salt + nonce + closed
 
 
 def unseal(sealed: bytes, pass_phrase: str, about: bytes) -> dict[str, bytes] | None:
-    """Open secrets; None where the pass phrase is another, or the bytes were changed. Raises ValueError for bytes of
+    """Open secrets; None where the passphrase is another, or the bytes were changed. Raises ValueError for bytes of
     another version."""
     if not sealed.startswith(VERSION):
         raise ValueError("its secrets are closed in a way that this version does not know")

@@ -69,7 +69,7 @@ def _add_config(verbs: Verbs) -> None:
     about = "change a setting in config.toml; a running node applies it at once if it can"
     put = add_verb(config, "set", "settings:put", about, "dse-node config set crawl.hours 22:00-07:00")
     put.add_argument("key", metavar="NAME", help="as `config get` lists it")
-    put.add_argument("value", nargs="+", metavar="VALUE", help="as config.toml has it; texts without quotation marks")
+    put.add_argument("value", nargs="*", metavar="VALUE", help="as config.toml has it; texts without quotation marks")
     for verb in (get, put):
         add_place(verb, url=True, json=True)
     about = "call you now, as a test, in each way that hook.ntfy, hook.mail, hook.url and hook.command set"

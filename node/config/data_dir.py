@@ -38,6 +38,7 @@ from node.errors import BadDataDir, DataDirLocked
 FORMAT = 1  # raised when a newer node could not read an older directory, or the other way round
 TOKEN_BYTES = 32
 FIRST_DEPTH = 3  # links that are followed from the first site, within its host
+_BESIDE = {"lock", "lost+found"}  # a node's lock, and what a file system of its own has
 _NO_WRITING = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
@@ -113,6 +114,16 @@ class DataDir:
             return not any(path.exists() for path in left)
         except OSError:
             return False
+
+    def check_vacant(self) -> None:
+        """Raise BadDataDir where files lie here that belong to no node: someone named another directory by mistake."""
+        known = {path.relative_to(self.root).parts[0] for path in vars(self).values() if path != self.root}
+        try:
+            names = {path.name for path in self.root.iterdir()} if self.root.exists() else set[str]()
+        except OSError as error:
+            raise _unusable(self.root, error) from None
+        if found := sorted(name for name in names - known - _BESIDE if not name.startswith(".")):
+            raise BadDataDir(str(self.root), f"has files of other programs ({found[0]})", "name an empty directory")
 
     def found(self, node_id: str) -> None:
         """Note that the node which lives here is the first of its network."""

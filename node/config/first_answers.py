@@ -48,13 +48,18 @@ def site_named(text: str, option: str = "") -> str:
     return url
 
 
+def amount_of(text: str) -> int | None:
+    """Return how many bytes, or bytes a second, a text such as 50 GB or 500 kB/s means; None where it is none."""
+    found = _AMOUNT.fullmatch(text)
+    return int(float(found[1]) * _BYTES[found[2].lower()]) if found else None
+
+
 def limits_of(text: str) -> tuple[str, ...]:
     """Return settings for amounts between commas: bytes of disk, bytes a second, hours of the day."""
     settings, hours = list[str](), list[str]()
     for part in filter(None, map(str.strip, text.split(","))):
-        if amount := _AMOUNT.fullmatch(part):
-            count = int(float(amount[1]) * _BYTES[amount[2].lower()])
-            settings.append(f"{'crawl.max_bytes_s' if amount[3] else 'store.quota_bytes'}={count}")
+        if (amount := amount_of(part)) is not None:
+            settings.append(f"{'crawl.max_bytes_s' if part.lower().endswith('/s') else 'store.quota_bytes'}={amount}")
         else:
             hours.append(part)
     if hours:

@@ -72,7 +72,7 @@ class PasswordFile:
 def check_password(password: str) -> None:
     """Raise BadPassword for a password that is guessed too soon, or that no form sends."""
     if len(password) < LEAST_CHARS:
-        raise BadPassword("password", f"is shorter than {LEAST_CHARS} characters", "take some words more")
+        raise BadPassword("password", f"is shorter than {LEAST_CHARS} characters", "add some words")
     if len(password) > MOST_CHARS or not "".join(password.split()).isprintable():
         raise BadPassword("password", f"is longer than {MOST_CHARS} characters, or has some that nobody can type")
 

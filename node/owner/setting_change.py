@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from node.config.first_answers import amount_of
 from node.config.settings import Config
 from node.config.toml_reader import keys_of, parse_config, value_of
 from node.config.toml_writer import explain_keys, set_key, toml_value, write_config
@@ -65,12 +66,15 @@ def changed(text: str, key: str, typed: str, *, anything: bool = False) -> tuple
 
 
 def _value(key: str, typed: str) -> object:
-    """Read what was typed: texts as they are, lists as TOML has them or by blanks, all else as TOML has it."""
+    """Read what was typed: texts as they are, lists as TOML has them or by blanks, bytes with a unit such as GB, all
+    else as TOML has it."""
     default, typed = value_of(Config(), key), typed.strip()
     if len(typed) > MAX_TYPED_CHARS or not typed.replace("\n", "").replace("\r", "").isprintable():
         raise ConfigError(key, f"longer than {MAX_TYPED_CHARS} characters, or with some that no line has", BY_HAND)
     if isinstance(default, str):
         return typed
+    if key.endswith(("_bytes", "_bytes_s")) and (amount := amount_of(typed)) is not None:
+        return amount
     try:
         (value,) = tomllib.loads(f"value = {typed}").values()
     except ValueError:

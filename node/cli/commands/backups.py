@@ -10,6 +10,7 @@ from dht import Network
 from node.backup.node_backup import Consent, Restored, check_pass_phrase, restore
 from node.backup.restored_settings import Settings
 from node.backup.scheduled_backups import backup_name, write_backup
+from node.cli.commands.networks import addresses_of
 from node.cli.commands.output import ask, is_terminal, print_facts
 from node.cli.commands.target_node import data_dir
 from node.config.toml_writer import toml_value
@@ -81,7 +82,7 @@ def _takes_network(network: Network, is_sure: bool) -> bool:
     """Show the network of a backup, and ask whether it is the one that is wanted; raises BadBackup where nobody can be
     asked."""
     print(f"the network in this backup {NO_PROOF}:")
-    contacts = [str(contact) for contact in network.bootstrap] + list(network.seeds)
+    contacts = [*addresses_of(network), *network.seeds]
     facts = [("name", network.name), ("id", network.id), ("first contacts", ", ".join(contacts) or "none")]
     print_facts([(f"  {name}", value) for name, value in (*facts, ("about it", network.info_url or "nothing"))])
     if is_sure:
@@ -103,7 +104,7 @@ def _takes_settings(settings: Settings, is_trusted: bool) -> bool:
 
 
 def _pass_phrase(arguments: Namespace, *, is_new: bool) -> str | None:
-    """Return the pass phrase of --passphrase-file, or ask for it at a terminal; None where no identity is wanted."""
+    """Return the passphrase of --passphrase-file, or ask for it at a terminal; None where no identity is wanted."""
     if not arguments.with_identity:
         return None
     if arguments.passphrase_file:

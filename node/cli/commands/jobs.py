@@ -44,8 +44,8 @@ def _row(job: Json) -> tuple[str, ...]:
     state = "cancelled" if job["is_cancelled"] else "done" if job["is_done"] else "under way"
     scope = plain(job["scope"]) or "whole web"
     first, day = plain(job["first"], 60), instant(job["at"])
-    every = plain(job["every"]) or "once"
-    return str(job["number"]), day, f"{first}{more}", str(job["depth"]), scope, every, f"{state}: {_counts(job)}"
+    every, why = plain(job["every"]) or "once", f"; {plain(job['reasons'][0])}" if job["reasons"] else ""
+    return str(job["number"]), day, f"{first}{more}", str(job["depth"]), scope, every, f"{state}: {_counts(job)}{why}"
 
 
 def _counts(job: Json) -> str:

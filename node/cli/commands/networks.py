@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from bootstrap import load_network, split_invitation
-from dht import BadStrategy, Identity, Strategy, has_met_peers, parse_document
+from dht import BadStrategy, Identity, Network, Strategy, has_met_peers, parse_document
 from node.cli.commands.drafts import newest_version, publisher_key
 from node.cli.commands.edits import publish_signed
 from node.cli.commands.invitations import invitation_facts
@@ -35,6 +35,11 @@ RISK = """\
 This node waits for {silent}.
 If one of them runs behind a broken connection, both sides crawl from now on. Then pages are fetched twice, and of two
 versions of a page the newer one stays. What this node writes has one copy until they answer."""
+
+
+def addresses_of(network: Network) -> list[str]:
+    """Return the addresses of first contact, as people read them."""
+    return [f"[{e.host}]:{e.udp_port}" if e.family == 6 else f"{e.host}:{e.udp_port}" for e in network.bootstrap]
 
 
 def new(arguments: Namespace) -> int:
@@ -123,7 +128,6 @@ def show(arguments: Namespace) -> int:
     network = load_network(file)
     strategy = parse_document(network.first.document)
     seeds = list(network.seeds)
-    bootstrap = [f"[{e.host}]:{e.udp_port}" if e.family == 6 else f"{e.host}:{e.udp_port}" for e in network.bootstrap]
     if arguments.json:
         keys = {"publishers": list(network.publishers.keys), "threshold": network.publishers.threshold}
         print_json(
@@ -131,7 +135,7 @@ def show(arguments: Namespace) -> int:
                 "name": network.name,
                 "id": network.id,
                 **keys,
-                "bootstrap": bootstrap,
+                "bootstrap": addresses_of(network),
                 "seeds": seeds,
                 "info_url": network.info_url,
             }
@@ -143,7 +147,10 @@ def show(arguments: Namespace) -> int:
             ("id", f"{network.id} (fits its keys)"),
             ("publishers", f"{network.publishers.threshold} of {len(network.publishers.keys)} must sign"),
             *[("", key) for key in network.publishers.keys],
-            ("first contact", ", ".join([*bootstrap, *seeds]) or "none: other nodes must be told where this one is"),
+            (
+                "first contact",
+                ", ".join([*addresses_of(network), *seeds]) or "none: other nodes must be told where this one is",
+            ),
             *([("for site owners", network.info_url)] if network.info_url else []),
             ("copies", f"{strategy.replicas}, a write waits for {strategy.min_acks}"),
             ("slots", str(2**strategy.slot_bits)),

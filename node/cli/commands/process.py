@@ -11,7 +11,7 @@ from pathlib import Path
 
 from node.api.body import Json
 from node.cli.commands.output import print_json
-from node.cli.commands.target_node import client, data_dir
+from node.cli.commands.target_node import client, data_dir, run_command
 from node.cli.http_client import HttpClient
 from node.config.data_dir import DataDir
 from node.errors import BadDataDir, DataDirLocked, HomeNotRunning
@@ -28,7 +28,7 @@ def stop(arguments: Namespace) -> int:
     data.check()
     if not end_process(data):
         raise HomeNotRunning(str(data.root), "this node does not run", "nothing is to be stopped")
-    print("stopped; start it again: dse-node run")
+    print(f"stopped; start it again: {run_command(arguments)}")
     return 0
 
 

@@ -15,7 +15,7 @@ from bootstrap import load_network
 from dht import Identity, refused, write_atomically
 from node.api.body import Json
 from node.cli.commands.output import print_facts, print_json
-from node.cli.commands.target_node import client, data_dir
+from node.cli.commands.target_node import client, data_dir, run_command
 from node.config.settings import load_config
 from node.errors import BadPassword, ConfigError, HomeNotRunning, NothingToDo
 from node.owner.events import OwnerEvent
@@ -24,7 +24,7 @@ from node.owner.passwords import MOST_CHARS, PasswordFile, Role, check_password
 from node.owner.setting_change import changed, is_open
 from node.owner.setting_list import setting_rows
 
-NEXT_START = "in force from the next start on: dse-node run"
+NEXT_START = "in force from the next start on"
 
 
 def show(arguments: Namespace) -> int:
@@ -44,7 +44,10 @@ def show(arguments: Namespace) -> int:
 
 def put(arguments: Namespace) -> int:
     """Write a setting into config.toml, and have the running node obey it at once where it can."""
-    key, typed = arguments.key, " ".join(arguments.value)
+    key, equals, first = arguments.key.partition("=")
+    if not (equals or arguments.value):
+        raise NothingToDo(key[:80], "has no value", f"write `dse-node config set {key[:80]} VALUE`")
+    typed = " ".join([*([first] if equals else []), *arguments.value])
     is_now = False
     if arguments.url or is_open(key):
         try:
@@ -57,7 +60,7 @@ def put(arguments: Namespace) -> int:
     if arguments.json:
         print_json({"key": key, "is_now": is_now})
     else:
-        print(f"{key} is set, {'in force now' if is_now else NEXT_START}")
+        print(f"{key} is set, {'in force now' if is_now else f'{NEXT_START}: {run_command(arguments)}'}")
     return 0
 
 

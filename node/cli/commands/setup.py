@@ -1,6 +1,5 @@
 """Does the verbs that need no running node: init, identity show, paths, version."""
 
-import shlex
 import sys
 import tomllib
 from argparse import Namespace
@@ -11,7 +10,7 @@ from typing import Any
 from bootstrap import is_url, load_network, split_invitation
 from dht import Identity, PuzzleFile, parse_document, solve_all, work_of
 from node.cli.commands.output import ask, is_terminal, print_facts, print_json
-from node.cli.commands.target_node import data_dir
+from node.cli.commands.target_node import data_dir, run_command
 from node.cli.first_questions import costs_here, first_answers
 from node.config.data_dir import FIRST_DEPTH, DataDir
 from node.config.first_answers import FirstAnswers, site_named
@@ -47,6 +46,7 @@ def make_node(arguments: Namespace) -> tuple[DataDir, str]:
     data = data_dir(arguments)
     if data.config.exists():
         raise BadDataDir(str(data.root), "there is a node here already", "start it: `dse-node run`")
+    data.check_vacant()
     answers = _answers(arguments, data)
     site = site_named(arguments.site, "--site") or answers.site
     given: str = arguments.network or answers.network
@@ -186,8 +186,7 @@ def _print_made(arguments: Namespace, data: DataDir, identity: Identity, site: s
     if arguments.json:
         print_json({"node_id": identity.node_id.hex(), "data_dir": str(data.root), "config": str(data.config)})
         return
-    where = "" if arguments.data_dir is None else f" --data-dir {shlex.quote(str(data.root))}"
     print(f"made node {identity.node_id.hex()} in {data.root}")
-    print(f"settings: {data.config}\nstart it: dse-node run{where}")
+    print(f"settings: {data.config}\nstart it: {run_command(arguments)}")
     if site:
         print(f"it then crawls {site}, {FIRST_DEPTH} links deep within that host")

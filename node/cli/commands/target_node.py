@@ -1,6 +1,7 @@
 """Finds the node that a command means: its data directory, its configuration, its web listener."""
 
 import dataclasses
+import shlex
 from argparse import Namespace
 from pathlib import Path
 
@@ -20,6 +21,12 @@ def data_dir(arguments: Namespace) -> DataDir:
         file = Path(arguments.config).expanduser().resolve()
         return DataDir((file.parent / Path(load_config(file).node.data_dir).expanduser()).resolve())
     return DataDir(default_root())
+
+
+def run_command(arguments: Namespace) -> str:
+    """Return the command that runs the node that is meant."""
+    at = (("--data-dir", arguments.data_dir), ("--config", arguments.config))
+    return shlex.join(["dse-node", "run", *(word for option, given in at if given for word in (option, given))])
 
 
 def configuration(arguments: Namespace) -> Config:

@@ -98,7 +98,7 @@ def test_all_that_is_restored_is_its_owners_alone(node: DataDir, tmp_path: Path)
     ("pass_phrase", "wanted", "reason"),
     [
         (None, WORDS, "holds no identity"),
-        (WORDS, WORDS + "!", "does not open with this pass phrase"),
+        (WORDS, WORDS + "!", "does not open with this passphrase"),
     ],
 )
 def test_an_identity_needs_its_pass_phrase(

@@ -30,6 +30,17 @@ def test_creating_makes_secrets_private_and_keeps_what_is_there(tmp_path: Path) 
     data.check()
 
 
+def test_no_node_is_made_among_files_of_others(tmp_path: Path) -> None:
+    data = DataDir(tmp_path / "node")
+    data.check_vacant()
+    data.create()
+    (data.root / "lost+found").mkdir()
+    data.check_vacant()
+    (data.root / "passwd").touch()
+    with pytest.raises(BadDataDir, match=r"passwd.*empty directory"):
+        data.check_vacant()
+
+
 def test_a_second_process_is_told_who_holds_it(tmp_path: Path) -> None:
     data = made(tmp_path)
     program = "import sys; from pathlib import Path; from node.config.data_dir import DataDir\n"

@@ -35,6 +35,8 @@ def test_a_file_of_its_owners_own_keeps_every_line() -> None:
     ]
     text, config = changed(own, "store.compact_below", "0.25")
     assert text == own + "\n[store]\ncompact_below = 0.25\n" and config.store.compact_below == 0.25
+    assert changed("", "store.quota_bytes", "10 GB")[1].store.quota_bytes == 10_000_000_000
+    assert changed("", "crawl.refuse", '["a.test", "b.test"]')[1].crawl.refuse == ("a.test", "b.test")
     text, config = changed("", "crawl.hours", "22:00-07:00")
     assert config.crawl.hours == "22:00-07:00" and parse_config(text, "x", Config) == config
 

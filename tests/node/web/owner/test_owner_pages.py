@@ -117,12 +117,12 @@ def test_all_is_well_is_said_only_where_nothing_needs_the_owner_or_may_soon(owne
         if tongue == "en"
         else ("一切正常", "运行正常，但请留意", "需要您处理")
     )
-    colon = ": " if tongue == "en" else "："
+    colon, away = (": ", "away: ") if tongue == "en" else ("：", "离开：")
     page = owner.get("/owner", Accept_Language=tongue).text
     assert well in page and watch not in page
     owner.service.needs += [{"topic": "member", "state": "near", "text": "away: 1a1a <b>"}]
     page = owner.get("/owner", Accept_Language=tongue).text
-    assert f"<b>{watch}</b>{colon}away: 1a1a &lt;b&gt;" in page and well not in page
+    assert f"<b>{watch}</b>{colon}{away}1a1a &lt;b&gt;" in page and well not in page
     owner.service.needs += [{"topic": "crawl", "state": "trouble", "text": "none was fetched for 6 minutes"}]
     page = owner.get("/owner", Accept_Language=tongue).text
     assert f"<b>{trouble}</b>{colon}none was fetched" in page and well not in page
