@@ -15,6 +15,7 @@ from aiohttp import web
 
 from node.api.operation import LoginLink, NoFields
 from node.owner.passwords import PasswordFile, Role, role_of
+from node.web.owner.owner_pages import lead_to
 from node.web.owner.password_tries import PasswordTries
 from node.web.rendering.pages import ROLE, Pages
 from node.web.requests.api import json_response, parameters, read_body
@@ -22,7 +23,7 @@ from node.web.requests.caller_limit import caller_of as limited_caller
 from node.web.requests.forms import is_own_page, read_form
 from node.web.requests.own_origin import caller_of, cookie_name, is_https
 from node.web.requests.problems import Problem
-from node.web.requests.proxied_caller import ProxyLogins
+from node.web.requests.proxied_caller import ProxyLogins, is_public
 from node.web.requests.route_table import route
 
 LINK_S = 300.0  # from `dse-node open` to the click
@@ -127,15 +128,18 @@ class Owner:
         show how to get one; a whole link may be pasted there."""
         code = parameters(request, "login").text("code").strip().rpartition("code=")[2]
         if not code:
-            return self._pages.login(request)
+            return self._pages.login(request, said="login.plain" if _is_overheard(request) else "")
         looks_ahead = request.method == "HEAD" or "prefetch" in request.headers.get("Sec-Purpose", "")
         session = "" if looks_ahead else self._logins.log_in(code, _now())
         return self._enter(request, session) if session else self._pages.login(request, 403, "login.stale")
 
     async def log_in(self, request: web.Request) -> web.Response:
-        """Take a password and lead to the owner's page, logged in anew; say nothing of why one is not taken."""
+        """Take a password and lead to the owner's page, logged in anew; say nothing of why one is not taken. None is
+        taken that others on its way could read."""
         if not is_own_page(request):
             return self._pages.problem(request, Problem(403, "This form belongs to another site."))
+        if _is_overheard(request):
+            return self._pages.login(request, 403, "login.plain")
         password = (await read_form(request, "log_in")).text("password")
         caller = limited_caller(caller_of(request)) or caller_of(request)  # this machine's programs are limited, too
         wait_s = 1 if self._checks >= MAX_CHECKS else self._tries.begin(caller, _now())
@@ -161,7 +165,7 @@ class Owner:
         return answer
 
     def _enter(self, request: web.Request, session: str) -> web.Response:
-        answer = web.Response(status=303, headers={"Location": route("owner_overview").path})
+        answer = lead_to(request, "owner_overview")
         name, secure = _cookie(request), is_https(request)
         answer.set_cookie(name, session, max_age=int(SESSION_S), httponly=True, samesite="Strict", secure=secure)
         return answer
@@ -187,6 +191,11 @@ def role_in(request: web.Request, logins: Logins, proxy: ProxyLogins) -> Role | 
 def has_logged_in_now(request: web.Request, logins: Logins) -> bool:
     """Tell whether a request comes from a page of this node in a browser that its owner logged in a moment ago."""
     return _is_own(request) and logins.is_fresh(_given(request), _now())
+
+
+def _is_overheard(request: web.Request) -> bool:
+    """Tell whether a password would cross the Internet in the clear."""
+    return not is_https(request) and is_public(caller_of(request))
 
 
 def _lines(request: web.Request, header: str) -> Sequence[str]:

@@ -95,6 +95,13 @@ class ProxyLogins:
         return self._roles.get(_only(lines(self._header))) if self._proxies.is_proxy(peer) else None
 
 
+def is_public(caller: str) -> bool:
+    """Tell whether a caller comes by the Internet: from an address of no private network and not of this machine, or
+    from none that a proxy names."""
+    address = _address(caller)
+    return address is not None and (address.is_global or caller == UNKNOWN)
+
+
 def _forwarded(element: str, wanted: str) -> str:
     """Return what an element of `Forwarded` says as `for`, `proto` or `host`, "" where it does not say it once."""
     pairs = (pair.partition("=") for pair in element.split(";"))

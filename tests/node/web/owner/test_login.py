@@ -180,6 +180,30 @@ def test_an_owner_by_password_does_what_one_by_a_link_does(site: Any, passwords:
     )
 
 
+def test_no_password_crosses_the_internet_in_the_clear(start: Any, passwords: PasswordFile) -> None:
+    site = start(web_trusted_proxies=("127.0.0.1",), web_names=("search.example.edu",))
+    for caller, scheme, is_taken in [
+        ("8.8.8.8", "http", False),
+        ("8.8.8.8", "https", True),
+        ("2a00:1450::1", "http", False),
+        ("unknown", "http", False),
+        ("10.1.2.3", "http", True),
+        ("100.64.1.2", "http", True),
+        ("fd00::7", "http", True),
+    ]:
+        passed = {"X_Forwarded_For": caller, "X_Forwarded_Proto": scheme}
+        page = site.get("/login", **passed).text
+        assert ('type="password"' in page, "without https" in page) == (is_taken, not is_taken), caller
+        own = f"{scheme}://127.0.0.1:{site.port}"
+        assert type_password(site, OWNERS, Origin=own, **passed).status == (303 if is_taken else 403), caller
+
+
+def test_the_page_after_a_password_has_the_language_of_the_form(site: Any, passwords: PasswordFile) -> None:
+    sent = {"Origin": f"http://127.0.0.1:{site.port}", "Content_Type": FORM}
+    reply = site.send("POST", "/login?hl=zh", f"password={OWNERS.replace(' ', '+')}".encode(), **sent)
+    assert reply.headers["location"] == "/owner?hl=zh"
+
+
 def test_guesses_are_slowed_down_and_do_not_stop_the_owner(
     site: Any, passwords: PasswordFile, token: str, wait: Callable[[float], None]
 ) -> None:
