@@ -274,7 +274,8 @@ class JobParts:
         publish, take_up = self.seed_publisher.publish, self.cancellation.take_up
         self.resubmission = Resubmission(self.progress.answer, publish, clock, take_up)
         waits_for = partial(waiting_for, overlay.view)
-        self.submission = Submission(self.seed_publisher, waits_for, rules, lookup, self.resubmission, clock)
+        no_room = lambda: fetching.pause.room_reason() if len(overlay.view.members()) == 1 else ""  # noqa: E731
+        self.submission = Submission(self.seed_publisher, waits_for, rules, lookup, self.resubmission, clock, no_room)
         replicator, ingest, seeds = store.replicator, store.ingest, self.seed_publisher
         reader = CaptureReader(config, env.web.parsers, clock)
         self.page_import = PageImport(overlay, reader, replicator, ingest, lookup, rules, seeds, clock)

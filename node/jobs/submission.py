@@ -32,7 +32,8 @@ EXCLUDED = "excluded by this job"
 class Submission:
     """Takes seeds from people.
 
-    `waiting_for`: names the silent members that are needed for a write.
+    `waiting_for`: names the silent members that are needed for a write; `no_room`: says why nobody here has room for
+    what is written, "" where somebody may.
     """
 
     def __init__(
@@ -43,7 +44,9 @@ class Submission:
         known: UrlLookup,
         resubmission: Resubmission,
         clock: Clock,
+        no_room: Callable[[], str],
     ) -> None:
+        self._no_room = no_room
         self._seeds, self._rules, self._known, self._clock = seeds, rules, known, clock
         self._resubmission, self._waiting_for = resubmission, waiting_for
 
@@ -96,7 +99,7 @@ class Submission:
         """Say why a canonical URL is not handed in, "" where it is."""
         if refusal := self._rules.refusals.reason(url):
             return f"refused by this node's {refusal}; another node takes it"
-        return self._rules.denied(url)
+        return self._rules.denied(url) or self._no_room()
 
 
 def _exclusion_reason(bounds: str, url: str) -> str:

@@ -54,3 +54,14 @@ async def test_a_node_answers_in_the_shapes_that_its_openapi_document_has(world:
     answers += [("leave", service.leave(at_once=False, is_sure=True)), ("status", await service.status())]
     for name, answer in answers:
         assert has_shape(msgspec.json.encode(answer), route(name).schema), (name, answer)
+
+
+@simulated()
+async def test_the_only_node_says_at_once_that_it_has_no_room(world: World) -> None:
+    (node,) = await world.add(1)
+    await world.pass_time(8.0)
+    node.node_core.store.records.room.set_quota(1000, 0)
+    began = node.clock().steady
+    told = await service_of(world, node).crawl([world.web.seed_url], depth=0)
+    assert [each.reason.partition(":")[0] for each in told.refused] == ["no room for new pages"] and not told.accepted
+    assert node.clock().steady - began < 1.0

@@ -4,7 +4,10 @@ import re
 from html import unescape
 from typing import Any
 
+from tests.node.web.browsers import linked
+
 MAX_PAGE_BYTES = 30_000
+OWNERS_PART_BYTES = 4_300  # three buttons to each of ten results
 WORDS = ["how", "create", "new", "database", "table", "with", "foreign", "keys"]
 
 
@@ -75,6 +78,13 @@ def full_page(site: Any) -> str:
 
 def test_a_full_page_of_results_weighs_little(site: Any) -> None:
     assert len(full_page(site).encode()) <= MAX_PAGE_BYTES
+
+
+def test_the_owners_buttons_to_delete_results_weigh_little(site: Any, token: str) -> None:
+    readers = len(full_page(site).encode())
+    page = linked(site, token).get(f"/search?q={'+'.join(WORDS)}", Accept_Language="en").text
+    assert page.count('form="delete"') == 30
+    assert len(page.encode()) <= readers + OWNERS_PART_BYTES
 
 
 def test_one_row_stands_above_the_results_and_each_has_one_menu_and_a_date(site: Any) -> None:
