@@ -165,7 +165,8 @@ class Owner:
         return answer
 
     def _enter(self, request: web.Request, session: str) -> web.Response:
-        answer = lead_to(request, "owner_overview")
+        draft = request.query.get("draft", "")[:64]
+        answer = lead_to(request, "owner_strategy_draft" if draft else "owner_overview", draft=draft)
         name, secure = _cookie(request), is_https(request)
         answer.set_cookie(name, session, max_age=int(SESSION_S), httponly=True, samesite="Strict", secure=secure)
         return answer

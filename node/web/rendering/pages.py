@@ -170,6 +170,7 @@ class Pages:
     def login(self, request: web.Request, status_code: int = 200, said: str = "", wait_s: int = 0) -> web.Response:
         """Show how to log in. `said`: the key of why a link or password was not taken; `wait_s`: until another try."""
         told: dict[str, Any] = {"said": said, "wait_s": wait_s, "has_password": self._has_password()}
+        told["draft"] = request.query.get("draft", "")[:64]
         return self.render(request, "login.html", status_code=status_code, **told)
 
     def render(

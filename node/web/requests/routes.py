@@ -197,6 +197,7 @@ _ASKED = (
     Parameter("why", "why they shall be removed", default=None, most=MAX_WHY),
     Parameter("contact", "how to reach who asks", most=MAX_CONTACT),
 )
+_BACK = Parameter("draft", "the draft of a strategy to which a password leads back", most=64)
 _CODE = Parameter("code", "what the link holds, or the link; it counts once, for five minutes", most=300)
 _PASSWORD = Parameter("password", "as `dse-node password set` took it", default=None, most=256)
 _VERSION = Parameter("version", "a number, or newest; default: the one in force", most=16)
@@ -262,7 +263,7 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
     _form("/suggest-site", "suggested_site", "Suggest a site to the node's owner", *_TIP),
     _page("/privacy", "privacy", "Who sees what of a query", INTERFACE),
     _page("/help", "help_page", "How to ask: signs and filters", INTERFACE),
-    _page("/login", "login", "Where the link of `dse-node open` leads, and a password is typed", _CODE),
+    _page("/login", "login", "Where the link of `dse-node open` leads, and a password is typed", _CODE, _BACK),
     _form("/login", "log_in", "Log a browser in by a password", _PASSWORD),
     HttpRoute("POST", "/logout", "logout", "End this browser's login", HTML, needs_token=True),
     _page("/bot", "bot", "For site owners: how to stop the crawler, and who crawls", INTERFACE),

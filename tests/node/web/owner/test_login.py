@@ -204,6 +204,13 @@ def test_the_page_after_a_password_has_the_language_of_the_form(site: Any, passw
     assert reply.headers["location"] == "/owner?hl=zh"
 
 
+def test_a_password_leads_back_to_the_draft_that_asked_for_it(site: Any, passwords: PasswordFile) -> None:
+    sent = {"Origin": f"http://127.0.0.1:{site.port}", "Content_Type": FORM}
+    assert 'action="/login?draft=abc"' in site.get("/login?draft=abc").text
+    reply = site.send("POST", "/login?draft=abc%26x", f"password={OWNERS.replace(' ', '+')}".encode(), **sent)
+    assert reply.headers["location"] == "/owner/strategy/draft?draft=abc%26x"
+
+
 def test_guesses_are_slowed_down_and_do_not_stop_the_owner(
     site: Any, passwords: PasswordFile, token: str, wait: Callable[[float], None]
 ) -> None:
