@@ -14,6 +14,7 @@
 - leaving: exists while the node hands everything over to leave its network for good
 - first-site: the address that the node crawls at its first start
 - welcome: exists until the owner of a node that was made without questions has answered or skipped them in a browser
+- joins: the network that the owner chose in a browser, until the node has joined it
 - owner-told: the open matters that the hook reported to the owner
 - hosts.json: the hosts that the owner paused or refuses
 - schedule.json: the last crawl jobs, and those that the node submits again every day or week
@@ -53,7 +54,7 @@ class DataDir:
         self.puzzle = root / "identity.puzzle"
         self.founder = root / "founder"
         self.invitation, self.vouchers = root / "invitation", root / "vouchers"
-        self.leaving, self.owner_told = root / "leaving", root / "owner-told"
+        self.leaving, self.owner_told, self.joins = root / "leaving", root / "owner-told", root / "joins"
         self.admin_token, self.passwords = root / "admin.token", root / "passwords"
         self.format, self.first_site, self.welcome = root / "format", root / "first-site", root / "welcome"
         self.keys, self.dht, self.store = root / "keys", root / "dht", root / "store"

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 from pathlib import Path
@@ -94,6 +94,8 @@ class OwnerDesk:
         self.meter, self.unread = core.fetching.meter, core.fetching.unread
         self.load = self.meter.step(STEP_S)  # of fetches, in the last step
         self.report: ReportMaker | None = None  # where its extra is installed: whoever runs the node sets it
+        self.stop: Callable[[], None] = lambda: None
+        """Ends the process; whoever runs the node sets it."""
         self._asking = asyncio.Lock()
         self._began_at = clock().steady
         self._last = self._began_at, 0  # when pages were counted last, and how many

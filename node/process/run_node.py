@@ -138,6 +138,7 @@ async def _serve(
         stack.callback(history.close)
         answers = Service(core, overlay, network, departure, system_clock, settings, newest_lines(), history)
         web = WebServer(answers, config.node, config.crawl, data.read_token(), VERSION, own, network.name, data)
+        answers.owner.stop = ending.begin
         answers.owner.report = added(WEB_REPORT)(data.report, lambda: web.url, settings, system_clock)
         spare_collector()
         log.info("node starts id=%s network=%s", own.node_id.hex(), network.name)

@@ -142,7 +142,7 @@ class WebServer:
             Owner(logins, pages, passwords),
             owner_pages,
             OwnerStrategy(service, owner_pages, logins, data.keys),
-            OwnerWelcome(service, owner_pages, data.welcome),
+            OwnerWelcome(service, owner_pages, data.welcome, data.joins),
             KeyDirectory(service, key),
         )
         self._handlers |= added_handlers(service, config)

@@ -3,6 +3,7 @@
 import sys
 import time
 from argparse import Namespace
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -34,6 +35,18 @@ def join(arguments: Namespace) -> int:
     if is_words(" ".join(arguments.network)) and not Path(given).exists():
         arguments.invitation = arguments.network
         return accept(arguments)
+    return 0 if _move(data, config, given, words, confirm) else 1
+
+
+def join_as_asked(data: DataDir, config: Config) -> None:
+    """Join the network that the owner chose in a browser; the node has stopped for that."""
+    given, _, words = data.joins.read_text().partition("\n")
+    data.joins.unlink()  # first, so that a network which cannot be joined is tried once
+    _move(data, config, given, words, lambda _question: True)
+
+
+def _move(data: DataDir, config: Config, given: str, words: str, is_wanted: Callable[[str], bool]) -> bool:
+    """Take a private node into a network; return whether that was done. `is_wanted`: asks before anything changes."""
     if Path(config.node.network) != data.network:
         raise ConfigError("node.network", "names a file elsewhere", "put the network file there, and start the node")
     text = given_network(given)
@@ -45,8 +58,8 @@ def join(arguments: Namespace) -> int:
     if has_met_peers(data.dht) or not data.is_founded_by(identity.node_id.hex()):
         remedy = "`dse-node leave` hands its part over; then make another node with `dse-node init --network FILE`"
         raise BadDataDir(str(data.root), f"this node is a member of {former.name} beside others", remedy)
-    if not confirm(f"Move this node from {former.name} to {network.name} ({network.id[:12]}…), with its pages?"):
-        return 1
+    if not is_wanted(f"Move this node from {former.name} to {network.name} ({network.id[:12]}…), with its pages?"):
+        return False
     end_process(data)
     with data.lock():
         folder = data.root / f"before-{former.id[:8]}"
@@ -61,7 +74,7 @@ def join(arguments: Namespace) -> int:
     print_facts(invitation_facts(invitation))
     if invitation is None and asks_invitations(text):
         print(UNINVITED)
-    return 0
+    return True
 
 
 def _put_aside(data: DataDir, folder: Path, config: Config) -> str:

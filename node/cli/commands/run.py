@@ -6,15 +6,19 @@ import sys
 from argparse import Namespace
 
 from crawl import BadHostsFile
-from dht import BadStrategy, LocalFaults, system_clock
+from dht import BadStrategy, DseError, LocalFaults, system_clock
 from node.cli.arguments import build_parser
 from node.cli.commands.output import is_terminal
 from node.cli.commands.setup import ensure_identity, make_node
 from node.cli.commands.target_node import configuration, data_dir
 from node.cli.main import load
+from node.config.data_dir import DataDir
 from node.config.logging_setup import set_up_logging
-from node.errors import ConfigError
+from node.config.settings import Config
+from node.errors import ConfigError, error_text
 from node.process.supervise import CHILD, Restarts, supervise
+
+RUN_AGAIN = 75  # EX_TEMPFAIL of sysexits.h
 
 
 def run(arguments: Namespace) -> int:
@@ -36,9 +40,22 @@ def run(arguments: Namespace) -> int:
     ensure_identity(data)
     node = load("node.process.run_node")
     try:
-        return int(node.run_node(config, faults))
+        code = int(node.run_node(config, faults))
     except (BadStrategy, BadHostsFile) as error:  # files that the configuration names are part of it
         raise ConfigError(*str(error).split(": ", 1)) from None
+    return _join(data, config) if data.joins.exists() else code
+
+
+def _join(data: DataDir, config: Config) -> int:
+    """Join the network that the owner chose in a browser, and run the node again: systemd does so after this code."""
+    try:
+        load("node.cli.commands.membership").join_as_asked(data, config)
+    except (DseError, OSError) as error:
+        print(f"dse-node: the network is not joined: {error_text(error)}", file=sys.stderr)
+    if not os.environ.get("NOTIFY_SOCKET"):
+        sys.stdout.flush()
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+    return RUN_AGAIN
 
 
 def bare_overlay(arguments: Namespace) -> int:

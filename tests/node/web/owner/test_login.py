@@ -3,7 +3,7 @@
 import http.client
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -143,21 +143,6 @@ def passwords(tmp_path: Path) -> PasswordFile:
     file.set("owner", OWNERS)
     file.set("viewer", VIEWERS)
     return file
-
-
-@pytest.fixture
-def wait(site: Any) -> Iterator[Callable[[float], None]]:
-    """Stop a node's clock, which goes on by so many seconds alone."""
-    loop, real = site.loop, site.loop.time
-    now = real()
-
-    def go_on(seconds: float) -> None:
-        nonlocal now
-        now += seconds
-
-    loop.time = lambda: now
-    yield go_on
-    loop.time = real
 
 
 def test_a_password_logs_in_where_one_is_set(site: Any, tmp_path: Path, wait: Callable[[float], None]) -> None:

@@ -1,11 +1,13 @@
 """The first questions in a browser: when they are asked, how answers are checked, and what becomes of them."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from node.strategy.founding import found_network
+from node.web.owner.welcome_page import ANSWERED_S
 
 
 @pytest.fixture
@@ -46,16 +48,21 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_crawled(new: Any,
     assert "its host has no dot; write http://wiki/" in page.text and new.service.seeds == []
 
 
-def test_a_network_is_checked_and_joined_by_a_command(new: Any, tmp_path: Path) -> None:
-    file = tmp_path / "my campus.toml"
+def test_a_network_is_checked_and_the_node_ends_to_join_it(
+    new: Any, tmp_path: Path, wait: Callable[[float], None]
+) -> None:
+    file, stops = tmp_path / "my campus.toml", list[bool]()
+    new.service.owner.stop = lambda: stops.append(True)
     found_network(file, "campus")
-    page = new.post("/owner/welcome", {"network": f"'{file}'", "disk": "2 GB"})
-    command = f"dse-node join &#39;{file}&#39; --data-dir {tmp_path}"
-    assert page.status == 200 and command in page.text and not (tmp_path / "welcome").exists()
-    assert "quota_bytes = 2000000000" in new.service.owner.file
-    (tmp_path / "welcome").touch()
     page = new.post("/owner/welcome", {"network": f"'{file}' not words of an invitation"})
     assert page.status == 400 and page.text.count('role="alert"') == 1 and (tmp_path / "welcome").exists()
+    assert not (tmp_path / "joins").exists()
+    page = new.post("/owner/welcome", {"network": f"'{file}'", "disk": "2 GB"})
+    assert page.status == 200 and "is joining" in page.text and not (tmp_path / "welcome").exists()
+    assert (tmp_path / "joins").read_text() == f"{file}\n" and "quota_bytes = 2000000000" in new.service.owner.file
+    wait(ANSWERED_S + 0.1)
+    assert new.get("/owner").status == 200
+    assert stops == [True]
 
 
 def test_only_the_owners_own_page_answers(new: Any, tmp_path: Path) -> None:
