@@ -13,6 +13,7 @@ from bootstrap import load_network
 from dht import DseError, Identity, Network, absolute_name, parse_document
 from node.config.data_dir import DataDir
 from node.config.settings import Config, NodeConfig
+from node.crawling.fetch_pause import last_room_bytes
 from node.errors import BadDataDir, DataDirLocked, NotRunning
 from node.views.checkup import Finding, Health, fault_finding, files_finding, strategy_finding
 from node.views.status import size
@@ -75,6 +76,9 @@ def disk_finding(data: DataDir, config: Config) -> Finding:
     found = f"{size(free)} free; the node leaves {size(reserve)} free (store.reserve_bytes)"
     if free <= reserve:
         return Finding("disk", "bad", found, "make room: below that the node keeps nothing new")
+    if free < (least := reserve + last_room_bytes(config.crawl, config.store)):
+        found += f"; it crawls only where {size(least)} are free, by its quota of {size(config.store.quota_bytes)}"
+        return Finding("disk", "bad", found, "lower store.quota_bytes, or make room")
     if free < min(2 * reserve, FILES_BYTES):
         return Finding("disk", "look", found, "make room soon, or lower store.quota_bytes")
     return Finding("disk", "good", found)

@@ -57,7 +57,8 @@ class DiskRoom:
             told = f"{_size(used)} used of a quota of {_size(self.quota_bytes)}"
             return f"{told}, of which {_size(kept)} are kept for tidying; {_size(incoming_bytes)} more do not fit"
         if free - incoming_bytes < self._reserve_bytes:
-            return f"{_size(free)} free on the disk, and {_size(self._reserve_bytes)} must stay free"
+            told = f"{_size(free)} free on the disk, and {_size(self._reserve_bytes)} must stay free"
+            return f"{told}; {_size(incoming_bytes)} more do not fit"
         return ""
 
     def check(self, incoming_bytes: int) -> None:

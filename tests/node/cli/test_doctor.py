@@ -47,6 +47,13 @@ def test_a_resting_node_is_well_but_for_its_rest(home: str, capsys: pytest.Captu
     assert "BAD   node" in (text := capsys.readouterr().out) and "→ start it with `dse-node run`" in text
 
 
+def test_a_quota_that_the_disk_can_never_hold_is_bad(home: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "set", "store.quota_bytes", "50000 TB", "--data-dir", home]) == 0
+    capsys.readouterr()
+    disk = doctor(capsys, "--data-dir", home)[2]["disk"]
+    assert disk["health"] == "bad" and "lower store.quota_bytes" in disk["remedy"]
+
+
 def test_each_fault_is_named_with_what_helps(home: str, capsys: pytest.CaptureFixture[str]) -> None:
     data = DataDir(Path(home))
     data.admin_token.chmod(0o644)
