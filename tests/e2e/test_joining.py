@@ -1,6 +1,8 @@
 """`dse-node join`: a private node moves into a network with one command, and nothing that it kept is lost."""
 
 from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 import pytest
 from machines import dse_node, linked, village, wait_until
@@ -42,6 +44,28 @@ def test_a_private_node_joins_with_its_pages_and_addresses(tmp_path: Path) -> No
         for room in ROOMS[1:]:
             assert f"http://town.test:{town.port}/{room}.html" in founder.urls(f"{room} opening hours")
         assert "is a member of campus beside others" in anna.do("join", _another(tmp_path), code=1)
+
+
+def test_the_network_that_was_chosen_in_a_browser_is_joined_by_the_running_process(tmp_path: Path) -> None:
+    with village(tmp_path, WEB, 26940) as town:
+        anna = town.add("anna", "node.families=[4]")
+        (anna.data / "welcome").touch()
+        anna.start()
+        new = ("network", "new", "campus", "--out", "campus.toml", "--bootstrap", f"127.0.0.1:{town.ports[-1]}")
+        assert dse_node(*new, home=tmp_path).returncode == 0
+        town.add("founder", "node.families=[4]").start()
+        link = f"http://127.0.0.1:{anna.web_port}{anna.ask('/api/v1/login', body=b'{}')[1]['path']}"
+        browser = build_opener(HTTPCookieProcessor())
+        browser.open(link).close()
+        own = {"Origin": f"http://127.0.0.1:{anna.web_port}"}
+        answers = urlencode({"network": str(tmp_path / "campus.toml")}).encode()
+        told = browser.open(Request(f"{own['Origin']}/owner/welcome", answers, own)).read().decode()
+        assert "is joining the network" in told
+        assert anna.process
+        wait_until("it runs in campus", lambda: "network=campus" in anna.log and anna.is_up(), 60)
+        wait_until("both are members", lambda: anna.status()["members"] == 2, 60)
+        assert anna.process.poll() is None, "it is the same process"
+        anna.stop()
 
 
 def _another(folder: Path) -> str:
