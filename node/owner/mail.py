@@ -52,6 +52,10 @@ def send_mail(config: HookConfig, subject: str, text: str) -> str:
 
 def why(error: Exception) -> str:
     """Say in words why a server could not be asked, without numbers of the system."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return plain(f"its certificate is not valid: {error.verify_message}", SHOWN)
+    if isinstance(error, ssl.SSLError):  # its number is none of the system's
+        return plain(f"encryption fails ({error.reason or error}); check the scheme and the port", SHOWN)
     number = getattr(error, "errno", None) or 0
     said = os.strerror(number) if number > 0 else getattr(error, "strerror", None) or str(error) or type(error).__name__
     return plain(said.lower(), SHOWN)

@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ class SettingDesk:
 
     def rows(self) -> Sequence[SettingRow]:
         """Return all settings in force, and what the file says where that is something else."""
+        with suppress(OSError, ConfigError):  # a file that cannot be read just now is no news
+            self._rows = setting_rows(self.config, _read(self._path))
         return self._rows
 
     async def set(self, key: str, typed: str) -> bool:

@@ -32,6 +32,8 @@ def make(arguments: Namespace) -> int:
         target /= backup_name(data, int(time.time()))
     if target.exists():
         raise BadBackup(str(target), "is there already", "name another file, or a directory")
+    if not target.parent.is_dir():
+        raise BadBackup(str(target.parent), "is not there", "mount the disk, or make the directory")
     manifest = write_backup(data, target, int(time.time()), pass_phrase)
     took_s = time.monotonic() - began
     print(f"{target}: {len(manifest.files):,} files, {size(target.stat().st_size)}, in {took_s:.1f} s")

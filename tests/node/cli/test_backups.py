@@ -67,6 +67,19 @@ def test_no_credential_lies_open_in_a_backup(node: DataDir, is_sealed: bool) -> 
     assert b"quota_bytes = 7000000000" in data
 
 
+def test_a_backup_into_a_folder_that_is_not_there_says_so(node: DataDir, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = node.root.with_name("disk")
+    assert main(["backup", str(missing / "node.dse"), "--data-dir", str(node.root)]) != 0
+    assert f"{missing}: is not there; mount the disk" in capsys.readouterr().err
+
+
+def test_no_node_is_made_in_a_folder_of_other_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "passwd").touch()
+    assert main(["init", "--data-dir", str(tmp_path), "--yes"]) != 0
+    assert "has files of other programs (passwd)" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["passwd"]
+
+
 def test_a_network_is_shown_and_needs_a_yes(node: DataDir, capsys: pytest.CaptureFixture[str]) -> None:
     backup, new = str(backed_up(node)), node.root.with_name("new")
     network = load_network(node.network)

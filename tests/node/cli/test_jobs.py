@@ -14,6 +14,7 @@ def test_jobs_are_listed_with_their_numbers_and_one_is_cancelled(
     assert main(["jobs", *place]) == 0
     head, first, *rows = capsys.readouterr().out.splitlines()
     assert head.split()[:2] == ["ID", "ADDED"] and first.split()[0] == "1" and "900 fetched" in first
+    assert "; 7 " in first, "the commonest reason of failures"
     assert "\x1b" not in first and "<script>" in first
     assert [" weekly " in line for line in rows] == [number == 3 for number in range(2, 17)]
     assert main(["jobs", "cancel", "3", *place]) == 0

@@ -28,7 +28,7 @@ def test_stop_ends_the_process_that_holds_the_directory(home: str, capsys: pytes
         assert holder.stdout is not None and holder.stdout.readline() == b"held\n"
         assert main(["stop", "--data-dir", home]) == 0
         assert holder.wait(10) == -signal.SIGTERM
-    assert capsys.readouterr().out.startswith("stopped")
+    assert capsys.readouterr().out == f"stopped; start it again: dse-node run --data-dir {home}\n"
 
 
 def test_stop_ends_no_process_that_merely_has_the_number_of_the_holder(

@@ -38,6 +38,10 @@ def test_the_file_of_a_stopped_node_is_changed_and_keeps_its_lines(
     assert load_config(file).node.web_port == 8199 and len(file.read_text().splitlines()) == len(before)
     assert main(["config", "get", "node.web_port", "--data-dir", home]) == 0
     assert capsys.readouterr().out == "8199\n"
+    assert main(["config", "set", "node.web_port=8198", "--data-dir", home]) == 0
+    assert f"dse-node run --data-dir {home}" in capsys.readouterr().out and load_config(file).node.web_port == 8198
+    assert main(["config", "set", "node.web_port", "--data-dir", home]) == 2
+    assert "has no value" in capsys.readouterr().err
     assert main(["config", "get", "crawl", "--data-dir", home]) == 0
     assert all(line.startswith("crawl.") for line in capsys.readouterr().out.splitlines())
     now = file.read_text()

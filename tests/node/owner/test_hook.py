@@ -24,6 +24,7 @@ from aiosmtpd.smtp import AuthResult
 from node.config.settings import HookConfig
 from node.owner.events import OwnerEvent
 from node.owner.hook import OwnerHook, _converse
+from node.owner.mail import send_mail
 from tests.loopback import free_port
 
 EVENT = OwnerEvent("disk", "begins", "$(touch /tmp/x); 9.5 GB of 10 GB are used", 1_800_000_000.0, 1_800_000_000.0)
@@ -226,3 +227,16 @@ def test_a_command_that_has_ended_before_it_is_told_anything_does_no_harm() -> N
             assert loop.run_until_complete(tell()) == b"done\n"
         finally:
             loop.close()
+
+
+async def test_a_mail_server_that_does_not_encrypt_is_named_as_such() -> None:
+    async def plain_server(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"220 plain\r\n")
+        await reader.read(1)
+        writer.close()
+
+    async with await asyncio.start_server(plain_server, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        config = HookConfig(mail="ann@example.org", mail_server=f"smtps://127.0.0.1:{port}")
+        flaw = await asyncio.to_thread(send_mail, config, "subject", "text")
+    assert "encryption fails" in flaw and "scheme and the port" in flaw

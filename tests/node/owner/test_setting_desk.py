@@ -51,6 +51,7 @@ async def test_a_file_that_cannot_be_written_or_read_changes_nothing(tmp_path: P
     with pytest.raises(ConfigError, match="not UTF-8 at byte 0"):
         await desk.set("crawl.hours", "22:00-23:00")
     path.write_text("[crawl]\nmax_hops = 4\n")
+    assert {row.key: row.waiting for row in desk.rows()}["crawl.max_hops"] == "4", "what a hand wrote is shown"
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(desk.set("crawl.hours", "22:00-23:00"))
         tasks.create_task(desk.set("crawl.max_bytes_s", "5000"))
