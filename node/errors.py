@@ -107,6 +107,10 @@ class NotJoined(LocalError):
     """Says that a node which is apart from its network takes nothing for it."""
 
 
+class NoRoom(LocalError):
+    """Says that no node of a network has room for what is handed in."""
+
+
 class TwinRuns(LocalError):
     """Says that a node was started though another machine runs with its identity."""
 

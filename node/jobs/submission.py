@@ -22,6 +22,7 @@ from node.api.crawl import Crawled, Refused, Seed
 from node.crawling.fetch_rules import FetchRules
 from node.crawling.typed_address import bad_url_text
 from node.crawling.url_lookup import UrlLookup
+from node.errors import NoRoom
 from node.jobs.cancellation import CANCELLED
 from node.jobs.resubmission import Resubmission
 from node.jobs.seed_publisher import SeedPublisher
@@ -60,7 +61,7 @@ class Submission:
         exclude: Sequence[str] = (),
     ) -> Crawled:
         """Hand in pages and sitemaps; a dry run writes nothing. A known seed is not fetched anew. `exclude`: patterns
-        of URLs that this job leaves out. Raises BadExclude."""
+        of URLs that this job leaves out. Raises BadExclude, and NoRoom."""
         left_out = exclusion(exclude)
         if scope == "domain":
             await asyncio.to_thread(public_suffixes)  # read once; too slow for the loop
@@ -78,6 +79,8 @@ class Submission:
             elif url not in found or is_sitemap:
                 found[url] = Visit(url, depth, scope=bounds, is_sitemap=is_sitemap)
         seeds = list(found.values())
+        if seeds and not dry_run and (reason := self._no_room()):
+            raise NoRoom(reason)
         known = await self._known.find(list(found))
         shown = [_seed(visit, known.get(visit.url)) for visit in seeds]
         old = [visit for visit, seed in zip(seeds, shown, strict=True) if seed.known]
@@ -99,7 +102,7 @@ class Submission:
         """Say why a canonical URL is not handed in, "" where it is."""
         if refusal := self._rules.refusals.reason(url):
             return f"refused by this node's {refusal}; another node takes it"
-        return self._rules.denied(url) or self._no_room()
+        return self._rules.denied(url)
 
 
 def _exclusion_reason(bounds: str, url: str) -> str:

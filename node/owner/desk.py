@@ -14,7 +14,7 @@ from dht import Clock, MachineRefuses, NodeId, OverlayService, RemoteError, Slot
 from node.api.crawl import Followed, Pace, Seed
 from node.app.node_core import NodeCore
 from node.crawling.machine_load import own_memory
-from node.errors import NotJoined
+from node.errors import NoRoom, NotJoined
 from node.jobs.job_schedule import ScheduledJob
 from node.owner.figure_history import STEP_S, FigureHistory, Figures
 from node.owner.job_ledger import JobLedger, JobRow
@@ -206,7 +206,7 @@ class OwnerDesk:
                 await self._submit_again(job)
             except NotJoined as error:
                 log.info("job waits number=%d reason=%s", job.number, error)
-            except (RemoteError, MachineRefuses) as error:
+            except (RemoteError, MachineRefuses, NoRoom) as error:
                 schedule.put_off(job.number, now)
                 log.warning("job is tried again in an hour number=%d reason=%s", job.number, error)
 

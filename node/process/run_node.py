@@ -50,7 +50,7 @@ from node.config.data_dir import FIRST_DEPTH, DataDir
 from node.config.logging_setup import set_log_level
 from node.config.settings import Config, NodeConfig, with_contact
 from node.crawling.machine_load import read_machine
-from node.errors import NotJoined
+from node.errors import NoRoom, NotJoined
 from node.extras import QUERY_TRACER, TRACE_EXPORT, WEB_REPORT, added
 from node.jobs.moving_in import MovingIn
 from node.joining.rejoin import Rejoiner
@@ -180,7 +180,7 @@ async def _crawl_first_site(answers: Service, file: Path, site: str) -> None:
             await answers.crawl([site], depth=FIRST_DEPTH, scope="host")
             await asyncio.to_thread(file.unlink)
             return
-        except (RemoteError, NotJoined):
+        except (RemoteError, NotJoined, NoRoom):
             await asyncio.sleep(1.0)
 
 

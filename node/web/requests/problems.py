@@ -9,7 +9,7 @@ from http import HTTPStatus
 from dht import InputError, LocalError, PeerTimeout, RemoteError
 from index import QueryError
 from node.api.body import ResponseBody
-from node.errors import NotJoined
+from node.errors import NoRoom, NotJoined
 from node.service.search_queue import TooBusy
 from node.views.safe_text import plain
 from store import NoReadyOwner, NotGranted, TooFewCopies
@@ -83,7 +83,7 @@ def problem_of(error: Exception) -> Problem | None:
         return Problem(502, "A peer answered with something unusable; ask again.", retry_after_s=1)
     if isinstance(error, TooBusy):
         return Problem(429, str(error), retry_after_s=error.retry_after_s)
-    if isinstance(error, NotJoined):
+    if isinstance(error, NotJoined | NoRoom):
         return Problem(503, plain(error), retry_after_s=10)
     if isinstance(error, LocalError):
         return Problem(503, "This node cannot do that now; its log says why.", retry_after_s=10)

@@ -10,6 +10,7 @@ from crawl import BadUrl
 from dht import encode_document
 from index import SearchRequest
 from node.api.crawl import Followed
+from node.errors import NoRoom
 from node.extras.simulation.world import World
 from node.service.service import known_url
 from node.web.requests.route_table import route
@@ -62,6 +63,6 @@ async def test_the_only_node_says_at_once_that_it_has_no_room(world: World) -> N
     await world.pass_time(8.0)
     node.node_core.store.records.room.set_quota(1000, 0)
     began = node.clock().steady
-    told = await service_of(world, node).crawl([world.web.seed_url], depth=0)
-    assert [each.reason.partition(":")[0] for each in told.refused] == ["no room for new pages"] and not told.accepted
+    with pytest.raises(NoRoom, match="no room for new pages"):
+        await service_of(world, node).crawl([world.web.seed_url], depth=0)
     assert node.clock().steady - began < 1.0

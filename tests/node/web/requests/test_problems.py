@@ -2,7 +2,8 @@
 
 import pytest
 
-from dht import BadMessage, PeerTimeout, RemoteError
+from dht import BadMessage, PeerTimeout
+from node.errors import NoRoom
 from node.web.requests.problems import problem_of, unreadable
 from store import NoReadyOwner, NotGranted, TooFewCopies
 
@@ -14,11 +15,12 @@ from store import NoReadyOwner, NotGranted, TooFewCopies
         (NotGranted(3), 503, "The members that must agree to this write do not answer"),
         (NoReadyOwner(3), 503, "No node that keeps this part of the network answers"),
         (BadMessage("ab", "odd bytes"), 502, "A peer answered with something unusable"),
+        (NoRoom("no room for new pages: 1 MB free"), 503, "no room for new pages"),
         (PeerTimeout("ab", 1.0), 504, "The network did not answer in time"),
     ],
 )
 def test_a_network_that_lacks_nodes_is_told_apart_from_a_peer_that_answers_nonsense(
-    error: RemoteError, status: int, words: str
+    error: Exception, status: int, words: str
 ) -> None:
     problem = problem_of(error)
     assert problem is not None and problem.status == status and words in problem.detail
