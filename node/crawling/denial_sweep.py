@@ -33,12 +33,9 @@ class DenialSweep:
         self._follow()
         self._removed: Mapping[str, tuple[str, ...]] = {}  # as swept last
         self._swept_sites: set[str] = set()
-        self._done = store.tables.read_note(NOTE).decode()
-
-    @property
-    def done(self) -> str:
-        """The mark of the strategy's denials whose sweep ended last."""
-        return self._done
+        self._done = store.tables.read_note(NOTE).decode()  # the mark of the denials whose sweep ended last
+        self.count = 0
+        """How many sweeps ended, or were given up: each took pages that may be allowed again."""
 
     def is_vanishing(self) -> bool:
         """Tell whether pages may be gone that an index somewhere still has."""
@@ -61,6 +58,7 @@ class DenialSweep:
         for part in self._parts():
             self._follow()
             if denial.mark != mark:
+                self.count += 1
                 return
             if part:
                 await self._take_out(part)
@@ -70,6 +68,7 @@ class DenialSweep:
             began = self._clock().steady
         await self._store.tables.write_note(NOTE, mark.encode())
         self._done = mark
+        self.count += 1
         log.info("records taken back count=%d strategy=%d", count, self._overlay.view.strategy.version)
 
     async def _sweep_sites(self, removed: Mapping[str, tuple[str, ...]]) -> None:

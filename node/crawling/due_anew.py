@@ -5,7 +5,6 @@ Visits in, visits out. The crawler's frontier goes by these; the next outcome is
 """
 
 from collections.abc import Callable
-from math import inf
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -73,23 +72,25 @@ class DueAgain:
     ) -> None:
         """`is_allowed`: by the strategy's rules and the sites' owners."""
         self._store, self._is_allowed, self._clock = store, is_allowed, clock
-        self._sweep, self._swept = sweep, sweep.done
+        self._sweep, self._swept = sweep, sweep.count
         self._doubts, self._doubted = doubts, doubts.mark
         self._by_address, self._judged = by_address, by_address.mark
-        self._sure_until = 0.0
+        self._swept_at = self._sure_until = 0.0
 
     @property
     def has_more(self) -> bool:
         """Whether more outcomes may be due again than at `begin`."""
-        is_swept = self._sweep.done != self._swept
+        is_swept = self._sweep.count != self._swept
         return is_swept or self._doubts.mark != self._doubted or self._by_address.mark != self._judged
 
     def begin(self) -> None:
         """Judge from now on by what was swept and is doubted now.
 
         A page that was fetched shortly before may be on its way here, unless a sweep took it."""
-        self._sure_until = inf if self._sweep.done != self._swept else self._clock().wall - SETTLED_S
-        self._swept, self._doubted = self._sweep.done, self._doubts.mark
+        now = self._clock().wall
+        self._swept_at = now if self._sweep.count != self._swept else self._swept_at
+        self._sure_until = max(self._swept_at, now - SETTLED_S)
+        self._swept, self._doubted = self._sweep.count, self._doubts.mark
         self._judged = self._by_address.mark
 
     def recalled(self, visit: Visit) -> Visit:

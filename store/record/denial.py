@@ -43,7 +43,8 @@ class RecordDenial:
         self._strategy: Strategy | None = None
         self._now = _InForce("", None, frozenset(), 0)
         self._removed: Mapping[str, tuple[str, ...]] = {}
-        self._changed_at = float("-inf")  # steady
+        self.changed_at = float("-inf")
+        """When other pages than before were last denied or removed (steady time)."""
 
     def follow(self, strategy: Strategy, now: float) -> None:
         """Go by this strategy from now on (steady time)."""
@@ -54,13 +55,13 @@ class RecordDenial:
         blocked = frozenset(map(bytes.fromhex, strategy.blocked))
         decides = msgspec.json.encode((sorted(strategy.blocked), strategy.rules if denies else (), strategy.slot_bits))
         mark = sha256(decides).hexdigest()[:16] if denies or blocked else ""
-        self._changed_at = now if mark != self._now.mark else self._changed_at
+        self.changed_at = now if mark != self._now.mark else self.changed_at
         self._now = _InForce(mark, CrawlRules(strategy) if denies else None, blocked, strategy.version)
 
     def remove(self, removed: Mapping[str, tuple[str, ...]], now: float) -> None:
         """Take back, from now on (steady time), what begins so at these sites (path and query), and nothing else of any
         site's."""
-        self._changed_at = now if removed != self._removed else self._changed_at
+        self.changed_at = now if removed != self._removed else self.changed_at
         self._removed = removed
 
     @property
@@ -81,7 +82,7 @@ class RecordDenial:
 
     def is_vanishing(self, now: float) -> bool:
         """Tell whether pages may be gone that an index somewhere still has (steady time)."""
-        return now < self._changed_at + VANISHING_S
+        return now < self.changed_at + VANISHING_S
 
     @property
     def judges_authors(self) -> bool:

@@ -58,7 +58,7 @@ class ReplicaRepair:
         self._lacking: dict[NodeId, set[Slot]] = {}  # slots that lost something while they are compared with each peer
         self._throttle = Throttle(config.handover_bytes_s)
         self._rest_until: dict[NodeId, float] = {}
-        self._recheck_at, self._denied = math.inf, self._store.denial.mark
+        self._recheck_at, self._denied_at = math.inf, self._store.denial.changed_at
         self._agreed_at = self._looked_at = now  # from then on all number their slots alike; the last look ended
         self._next_check = now + config.reconcile_every_s * rng.random()
         self._stir = asyncio.Event()
@@ -218,14 +218,14 @@ class ReplicaRepair:
             readiness.alone(now, [s for s in sorted(owned | readiness.ready) if self._is_alone(s, live)])
         if (needs := self._needs.refresh(now, members, live, owned, self._checks.audit.doubted(now))) is not None:
             readiness.keep(needs)
-        if members != self._members or self._denied != self._store.denial.mark:
+        if members != self._members or self._denied_at != self._store.denial.changed_at:
             self._recheck_at = now + VIEWS_AGREE_S
         is_agreed = now >= self._recheck_at
         for peer in sorted(live if is_agreed else live - self._live):
             readiness.check(peer, self._shared(peer))
         self._recheck_at = math.inf if is_agreed else self._recheck_at
         self._level_after(self._live - live, live)
-        self._members, self._live, self._denied = members, live, self._store.denial.mark
+        self._members, self._live, self._denied_at = members, live, self._store.denial.changed_at
         if now >= self._next_check:
             self._next_check = now + self._config.reconcile_every_s * (0.9 + 0.2 * self._rng.random())
             for slot in sorted((readiness.owned | readiness.keeping.keys()) & readiness.ready):

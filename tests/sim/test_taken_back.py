@@ -12,13 +12,15 @@ from node.errors import NotProved
 from node.extras.simulation.census import is_settled, take_census
 from node.extras.simulation.scripted_web import HTML, TEXT, ScriptedReply
 from node.extras.simulation.sim_node import SimNode
-from node.extras.simulation.world import World, WorldPlan
+from node.extras.simulation.world import World, WorldPlan, simulate
 from node.sites.removal_proof import NAME
 from store import PROOF_PATH, Document, Kind, decode_document
+from tests.parameters import proved
 from tests.sim.judged import assert_complete, assert_one_answer, crawled
 from tests.sim.simulated import simulated
 
 HIDDEN_WITHIN_S, ERASED_WITHIN_S, QUIET_S = 60.0, 600.0, 120.0  # an hour is promised
+BACK_WITHIN_S = 150.0
 HOST = "site1.example"
 DENY = Rule(action="deny", host=HOST)
 DAY_S = 86_400.0
@@ -112,6 +114,54 @@ async def test_a_host_that_is_allowed_while_some_have_erased_it_is_whole_again_w
     while [len(denied_on(node)) for node in nodes] != before:
         assert world.loop.time() - began < HIDDEN_WITHIN_S
         await world.pass_time(1.0)
+
+
+async def totals(world: World) -> list[int]:
+    """How many pages of the host each node finds."""
+    query = SearchRequest(f"site:{HOST}")
+    return [(await node.node_core.index.searcher.search(query))["total"] for node in world.running()]
+
+
+async def denied_after_a_death(world: World) -> list[int]:
+    """Publish a denial right after a crawl and a death, while slots change hands; return `totals` before it."""
+    _, victim, *_ = await world.add(5)
+    await world.crawl()
+    await crawled(world)
+    await world.kill(victim)
+    await world.pass_time(3.0)
+    before = await totals(world)
+    world.publish(rules=(DENY,))
+    return before
+
+
+async def assert_back(world: World, before: list[int]) -> None:
+    """Allow the host again, and wait until all nodes find all pages: of one that was erased, once it is fetched."""
+    world.publish(rules=())
+    began = world.loop.time()
+    while await totals(world) != before:
+        assert world.loop.time() - began < BACK_WITHIN_S
+        await world.pass_time(1.0)
+
+
+@simulated(WorldPlan(seed=5, hosts=6))
+async def test_pages_that_were_fetched_a_moment_before_come_back_too(world: World) -> None:
+    before = await denied_after_a_death(world)
+    while any(await totals(world)):
+        await world.pass_time(0.2)
+    await assert_back(world, before)
+
+
+@pytest.mark.parametrize("seed", [20, *proved(3, 9, 21, 24)])
+def test_a_denial_that_is_undone_amid_its_sweep_loses_no_page(seed: int) -> None:
+    simulate(undone_amid_its_sweep, WorldPlan(seed=seed, hosts=4, pages=60))
+
+
+async def undone_amid_its_sweep(world: World) -> None:
+    before = await denied_after_a_death(world)
+    held = [len(denied_on(node)) for node in world.running()]
+    while [len(denied_on(node)) for node in world.running()] == held:
+        await world.pass_time(0.02)
+    await assert_back(world, before)
 
 
 @simulated(SMALL)
