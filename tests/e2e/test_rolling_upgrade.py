@@ -4,8 +4,8 @@ crawled. No document is lost, no answer is an error or wrong, and all nodes agre
 No answer is partial meanwhile, since the newer version goes by the rules of search of the one before until a strategy
 names others.
 
-The version before is the newest tag. While there is none, nothing was released: then it is the commit before, where
-that speaks the same protocol. Where the repository at hand lacks it (a shallow clone, a tarball), or the protocol
+The version before is the newest tag below this commit. Where there is none, nothing was released before: then it is the
+commit before, where that speaks the same protocol. Where the repository at hand lacks it (a shallow clone, a tarball), or the protocol
 changed, the test says so.
 """
 
@@ -35,7 +35,7 @@ def before(folder: Path) -> Path:
     def git(*words: str) -> "subprocess.CompletedProcess[bytes]":
         return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True)
 
-    version = git("describe", "--tags", "--abbrev=0").stdout.decode().strip() or "HEAD~1"
+    version = git("describe", "--tags", "--abbrev=0", "HEAD~1").stdout.decode().strip() or "HEAD~1"
     packed = git("archive", version)
     if packed.returncode:
         pytest.skip(f"the version before, {version}, is not in this repository: {packed.stderr.decode().strip()}")
