@@ -37,7 +37,7 @@ async def answers(world: World) -> list[tuple[bool, list[str]]]:
     return found
 
 
-@pytest.mark.parametrize(("are_heard", "member"), [(False, True), *proved((True, True)), (True, False)])
+@pytest.mark.parametrize(("are_heard", "member"), [(False, True), *proved((True, True), (True, False))])
 @simulated(ATTESTED)
 async def test_24_phantoms_change_no_owner_no_lease_and_no_answer(world: World, are_heard: bool, member: bool) -> None:
     nodes = await world.add(5)

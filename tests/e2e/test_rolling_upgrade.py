@@ -4,9 +4,8 @@ crawled. No document is lost, no answer is an error or wrong, and all nodes agre
 No answer is partial meanwhile, since the newer version goes by the rules of search of the one before until a strategy
 names others.
 
-The version before is the newest tag below this commit. Where there is none, nothing was released before: then it is the
-commit before, where that speaks the same protocol. Where the repository at hand lacks it (a shallow clone, a tarball), or the protocol
-changed, the test says so.
+The version before is the newest tag below this commit, else the commit before, where that speaks the same protocol.
+Where the repository at hand lacks it (a shallow clone, a tarball), or the protocol changed, the test says so.
 """
 
 import subprocess

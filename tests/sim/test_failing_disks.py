@@ -32,7 +32,7 @@ def _ended(world: World) -> list[str]:
     return [node.name for node in world.nodes.values() if node.task is None or node.task.done()]
 
 
-@pytest.mark.parametrize("index", [False, True], ids=["segments", "index"])
+@pytest.mark.parametrize("index", [False, *proved(True)], ids=["segments", "index"])
 @simulated(WorldPlan(seed=11))
 async def test_disks_that_fill_amid_a_crawl_cost_time_and_nothing_else(world: World, index: bool) -> None:
     await world.add(5)

@@ -19,7 +19,7 @@ from store.record.package import sign_package
 
 DAY, BITS = 20_000, 4
 CLOCK = Now(DAY * 86_400.0, 10.0)
-NO_SWEEP = SimpleNamespace(done="", has_sites=False, take_sites=frozenset)
+NO_SWEEP = SimpleNamespace(count=0, has_sites=False, take_sites=frozenset)
 NO_DOUBTS = SimpleNamespace(mark=None, is_any=False)
 SIGNER = Identity(bytes(32))
 
