@@ -35,7 +35,7 @@ def test_it_is_installed_runs_and_leaves_nothing(package: Path, debian: Path, tm
     done = subprocess.run(judge, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     seen = json.loads(done.stdout)
-    assert "sudo -u dse-node dse-node init" in seen["installed"] and seen["version"] == f"dse-node {VERSION}\n"
+    assert "sudo dse-node open --data-dir /var/lib" in seen["installed"] and seen["version"] == f"dse-node {VERSION}\n"
     assert seen["unit"] == PACKAGED.text() and seen["state_mode"] == 0o700
     assert "<!doctype html>" in seen["page"] and seen["ready"] == "ready\n" and VERSION in seen["status"]
     assert seen["ended"] == 0 and seen["verified"] == ""
