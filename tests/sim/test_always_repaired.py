@@ -45,7 +45,7 @@ MISTAKES: dict[str, Mistake] = {
     "all but one blocked": lambda world: {"blocked": ids(world)[:-1]},
     "gone": lambda world: {"gone": tuple(Gone(each, later(10)) for each in ids(world))},
     "revoked": lambda world: {"revoked": (Revocation(world.publisher.public_key.hex()),)},
-    "admission": lambda world: {"admission": "elected"},
+    "admission": lambda world: {"admission": "attested"},
     "blocked in a year": lambda world: {"blocked": ids(world), **IN_A_YEAR},
 }
 MISTAKES["all of it"] = lambda world: {
